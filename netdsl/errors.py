@@ -1,0 +1,82 @@
+"""Every exception netdsl raises, in one message form; this module imports nothing of ours."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class NetdslError(Exception):
+    """Base of all netdsl errors: one line of what happened, then aligned details.
+
+    ``details`` are keyword arguments; underscores in their names become spaces and None is left out.
+    """
+
+    def __init__(self, what: str, **details: object) -> None:
+        self.what = what
+        self.details = {key.replace("_", " "): value for key, value in details.items() if value is not None}
+        width = max(map(len, self.details), default=0)
+        lines = [f"  {key:<{width}} : {value}" for key, value in self.details.items()]
+        super().__init__("\n".join([what, *lines]))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.what, self.details)
+
+
+def _rebuild(cls: type[NetdslError], what: str, details: dict[str, object]) -> NetdslError:
+    return cls(what, **details)
+
+
+class UnknownOperatorError(NetdslError, AttributeError):
+    """An operator type that nothing declares."""
+
+
+class SchemaError(NetdslError, ValueError):
+    """An operator used against its schema: arity, arguments or in-place rules."""
+
+
+class InferenceError(NetdslError, ValueError):
+    """Types or shapes that an operator cannot accept."""
+
+
+class GradientError(NetdslError, ValueError):
+    """A gradient that does not exist or would be wrong."""
+
+
+class BlobError(NetdslError, LookupError):
+    """A blob that does not exist where it is read."""
+
+
+class NetError(NetdslError, ValueError):
+    """A net, or a request about one, that makes no sense as a whole."""
+
+
+class ParseError(NetdslError, ValueError):
+    """Text that is no net; ``line`` and ``column`` count from 1."""
+
+    def __init__(self, what: str, *, line: int = 0, column: int = 0, **details: object) -> None:
+        self.line, self.column = line, column
+        super().__init__(what, **details)
+
+
+class FileFormatError(NetdslError, ValueError):
+    """A file that is truncated, corrupt or of another kind than expected."""
+
+
+class MissingKernelError(NetdslError, NotImplementedError):
+    """An operator that cannot be executed here."""
+
+
+class RunError(NetdslError, RuntimeError):
+    """An operator that refused to run on the values it was given."""
+
+
+class MissingExtraError(NetdslError, ImportError):
+    """An optional dependency that is not installed; names the extra that brings it."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str | None:
+    """Return up to three of ``known`` that look like ``name``, or None."""
+    folded = {candidate.casefold(): candidate for candidate in known}
+    close = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.6)
+    return ", ".join(folded[match] for match in close) or None

@@ -1,0 +1,87 @@
+"""Arithmetic on dims that may be unknown (None) or named ("N"); the only place that does it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from netdsl.ir.types import Dim, Shape
+
+
+def product(dims: Sequence[Dim]) -> Dim:
+    """Return the number of elements; a named dim survives where every other is 1."""
+    known, names = 1, []
+    for dim in dims:
+        if dim is None:
+            names.append(dim)
+        elif isinstance(dim, str):
+            names.append(dim)
+        else:
+            known *= dim
+    if known == 0 or not names:
+        return known
+    return names[0] if len(names) == 1 and known == 1 else None
+
+
+def total(dims: Sequence[Dim]) -> Dim:
+    """Return the sum; a named dim survives where it stands alone."""
+    names = [d for d in dims if not isinstance(d, int)]
+    if not names:
+        return sum(d for d in dims if isinstance(d, int))
+    rest = sum(d for d in dims if isinstance(d, int))
+    return names[0] if len(names) == 1 and rest == 0 else None
+
+
+def divide(dim: Dim, by: int) -> Dim:
+    """Return ``dim // by``."""
+    return dim if by == 1 else (dim // by if isinstance(dim, int) and by else None)
+
+
+def conflict(a: Dim, b: Dim) -> bool:
+    """Whether two dims are known to differ (a named dim may equal any number)."""
+    return isinstance(a, int) and isinstance(b, int) and a != b
+
+
+def merge(a: Dim, b: Dim) -> Dim:
+    """Return the better known of two dims that must be equal."""
+    return b if a is None or (isinstance(a, str) and isinstance(b, int)) else a
+
+
+def same(a: Shape | None, b: Shape | None) -> bool:
+    """Whether two shapes may be equal."""
+    if a is None or b is None:
+        return True
+    return len(a) == len(b) and not any(map(conflict, a, b))
+
+
+def merge_shapes(a: Shape | None, b: Shape | None) -> Shape | None:
+    """Return the better known of two shapes that must be equal."""
+    if a is None or b is None:
+        return b if a is None else a
+    return tuple(map(merge, a, b))
+
+
+def broadcast(*shapes: Shape | None) -> Shape | None:
+    """Return the shape of NumPy's broadcasting; raises ValueError where it is impossible."""
+    if any(s is None for s in shapes):
+        return None
+    known = [s for s in shapes if s is not None]
+    rank = max(map(len, known), default=0)
+    padded = [(1,) * (rank - len(s)) + s for s in known]
+    return tuple(_broadcast_dim(dims) for dims in zip(*padded, strict=True))
+
+
+def _broadcast_dim(dims: Sequence[Dim]) -> Dim:
+    sizes = {d for d in dims if isinstance(d, int) and d != 1}
+    if len(sizes) > 1:
+        raise ValueError(f"extents {', '.join(map(str, sorted(sizes)))} do not broadcast")
+    if sizes:
+        return sizes.pop()
+    names = {d for d in dims if not isinstance(d, int)}
+    return 1 if not names else (names.pop() if len(names) == 1 else None)
+
+
+def canonical_axis(axis: int, rank: int) -> int:
+    """Return ``axis`` counted from the front; raises ValueError where it is out of range."""
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis {axis} is out of range for rank {rank}")
+    return axis + rank if axis < 0 else axis
