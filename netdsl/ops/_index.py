@@ -1,0 +1,1 @@
+MODULES: dict[str, str] = {}
