@@ -50,7 +50,8 @@ def test_all_brings_everything_but_cupy():
 def test_contract_of_layers_names_every_authoring_package(contract, packages):
     contracts = {each["name"]: each for each in PYPROJECT["tool"]["importlinter"]["contracts"]}
     there = [f"netdsl.{name}" for name in packages if (ROOT / "netdsl" / name / "__init__.py").exists()]
-    assert sorted(contracts.get(contract, {}).get("source_modules", [])) == there
+    listed = sorted(contracts.get(contract, {}).get("source_modules", []))
+    assert listed == there, f"list them in pyproject.toml as source_modules of {contract!r}"
 
 
 def type_names_compared(source: str) -> list[int]:
