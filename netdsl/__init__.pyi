@@ -12,5 +12,6 @@ from netdsl.ir import TensorType as TensorType
 from netdsl.ir import from_json as from_json
 from netdsl.ir import parse as parse
 from netdsl.ir import to_json as to_json
+from netdsl.runtime import Workspace as Workspace
 
 __version__: str
