@@ -2,6 +2,9 @@
 
 from netdsl.ir.args import Args, Packed
 from netdsl.ir.defs import Device, NetDef, OperatorDef, SourceLine
+from netdsl.ir.json import from_json, to_json
+from netdsl.ir.parse import parse
+from netdsl.ir.text import dump
 from netdsl.ir.types import UNKNOWN, BlobType, Dim, DType, Opaque, Shape, TensorType
 
 __all__ = [
@@ -18,4 +21,8 @@ __all__ = [
     "Shape",
     "SourceLine",
     "TensorType",
+    "dump",
+    "from_json",
+    "parse",
+    "to_json",
 ]

@@ -1,0 +1,423 @@
+"""The parser of the text form; the grammar is written down in docs/text-format.md."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from netdsl.errors import ParseError, SchemaError, did_you_mean
+from netdsl.ir.args import Args, Packed, normalize
+from netdsl.ir.defs import Device, NetDef, OperatorDef
+from netdsl.ir.scan import Scanner
+from netdsl.ir.text import KEYWORDS, NAME, PACKED_DTYPES
+from netdsl.ir.types import BlobType, Dim, DType, Opaque, TensorType
+
+_EASY_NAME = rf'(?:{NAME}|"[^"\\\n]*")'
+_EASY_NAMES = rf"{_EASY_NAME}(?:, {_EASY_NAME})*"
+_EASY_OPERATOR = re.compile(rf"(?:({_EASY_NAMES}) = )?({_EASY_NAME})\(({_EASY_NAMES})?\)([^\n]*)")
+_easy_names = re.compile(_EASY_NAME).findall
+_ELIDED = re.compile(r"(?:float32|int64) x [0-9]+ <elided>")
+_CODES = {name: code for code, name in PACKED_DTYPES.items()}
+_ITEM_SIZES = {"f": 4, "q": 8}
+_DTYPES = {dtype.value: dtype for dtype in DType}
+_STEP = 2
+_CACHED = 256
+_VALUE = 'a number, a "text", b"bytes", a [list] or packed values'
+_DEVICE_FIELDS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "extra_info": (
+        "a list of texts",
+        lambda value: isinstance(value, tuple) and all(isinstance(text, str) for text in value),  # type: ignore[misc]
+    ),
+    "node_name": ("a text", lambda value: isinstance(value, str)),
+    "numa_node": ("an int", lambda value: isinstance(value, int)),
+    "random_seed": ("an int", lambda value: isinstance(value, int)),
+}
+
+
+def parse(text: str, filename: str = "<text>") -> NetDef:
+    """Return the net that ``text`` describes; ``filename`` is for messages.
+
+    Raises:
+        ParseError: the text is no net; names line, column and what was expected there.
+    """
+    parser = _Parser(text, filename)
+    try:
+        return parser.parse()
+    except RecursionError:
+        line = parser.line_of(parser.pos)
+        raise ParseError("nets are nested too deep", line=line, column=1, at=f"{filename}:{line}:1") from None
+
+
+def _split(names: str | None) -> Sequence[str]:
+    """Return the names of an easy list: quotes hold no escapes and spaces are where the printer puts them."""
+    if not names:
+        return ()
+    if '"' not in names:
+        return names.split(", ")
+    return [name[1:-1] if name[0] == '"' else name for name in _easy_names(names)]
+
+
+@attrs.define
+class _Body:
+    """What the lines of a net have said so far."""
+
+    ops: list[OperatorDef] = attrs.field(factory=lambda: list[OperatorDef]())
+    inputs: list[str] = attrs.field(factory=lambda: list[str]())
+    outputs: list[str] = attrs.field(factory=lambda: list[str]())
+    types: dict[str, BlobType] = attrs.field(factory=lambda: dict[str, BlobType]())
+
+
+class _Parser(Scanner):
+    def __init__(self, text: str, filename: str) -> None:
+        super().__init__(text, filename)
+        self.endings: dict[str, dict[str, Any]] = {}
+        self.operator_fields: Mapping[str, Callable[[], Any]] = {
+            "engine": lambda: self.string("an engine"),
+            "name": lambda: self.string("a name"),
+            "control": lambda: self.names("(", ")", "'control'"),
+            "domain": lambda: self.string("a domain"),
+            "debug": lambda: self.string("a text"),
+        }
+        self.net_fields: Mapping[str, Callable[[], Any]] = {
+            "type": lambda: self.string("a type of net"),
+            "workers": lambda: self.integer("a number of workers"),
+        }
+        self.declarations: Mapping[str, Callable[[_Body], None]] = {
+            "input": self.input_line,
+            "output": self.output_line,
+            "blob": self.blob_line,
+        }
+
+    def parse(self) -> NetDef:
+        self.next_line()
+        start = self.pos
+        if self.word() != "net":
+            self.pos = start
+            near = did_you_mean(self.peek_word() or "", ["net"])
+            self.fail("the text does not begin with a net", expected='net "name"', did_you_mean=near)
+        net = self.net(self.depth)
+        if self.depth >= 0:
+            self.fail(f"wrong indentation by {self.depth} spaces", expected="the indentation of the line 'net'")
+        return net
+
+    # Lines
+
+    def net(self, indent: int) -> NetDef:
+        """Take a net from behind the word ``net``; its lines are indented by ``indent``."""
+        name = self.string("the net's name")
+        fields = self.fields(self.net_fields, "'type', 'workers', '@device', '{arguments}' or the end of the line")
+        self.next_line()
+        args = self.with_nested(fields.pop("args", None), indent)
+        if "workers" in fields:
+            fields["num_workers"] = fields.pop("workers")
+        body = _Body()
+        easy = _EASY_OPERATOR.match
+        while self.depth == indent:
+            found = easy(self.text, self.pos)
+            if found is not None:
+                self.easy_operator(found, body, indent)
+            else:
+                self.line(body, indent)
+        if self.depth > indent:
+            self.fail(
+                f"wrong indentation by {self.depth} spaces",
+                expected=f"{indent} spaces, or {indent + _STEP} before a net argument",
+            )
+        return NetDef(name, body.ops, body.inputs, body.outputs, body.types, args, **fields)
+
+    def easy_operator(self, found: re.Match[str], body: _Body, indent: int) -> None:
+        """Take an operator spelled as the printer spells most; what follows the inputs tends to repeat."""
+        outputs, type_, inputs, ending = found.groups()
+        fields: dict[str, Any] | None = self.endings.get(ending)
+        if fields is None:
+            self.pos = found.start(4)
+            fields = self.operator_ending()
+            if self.pos == found.end() and len(ending) < _CACHED:
+                self.endings[ending] = fields
+        else:
+            self.pos = found.end()
+        self.next_line()
+        if self.depth > indent:
+            fields = fields | {"args": self.with_nested(fields.get("args"), indent)}
+        if type_[0] == '"':
+            type_ = type_[1:-1]
+        body.ops.append(OperatorDef(type_, _split(inputs), _split(outputs), **fields))
+
+    def line(self, body: _Body, indent: int) -> None:
+        """Take any other line of a net."""
+        start = self.pos
+        word = self.word()
+        if word in KEYWORDS and not any(map(self.at, ("=", ",", "("))):
+            if word == "net":
+                self.fail("a second net in the same text", at=start, expected="one net; nested ones are arguments")
+            self.declarations[word](body)
+            self.end_line("the end of the line")
+            self.next_line()
+            return
+        if word is not None and not any(map(self.at, ("=", ",", "("))):
+            near = did_you_mean(word, KEYWORDS)
+            self.fail(
+                f"unknown keyword '{word}'" if near else None,
+                at=start if near else None,
+                expected="an operator, 'input', 'output' or 'blob'" if near else f"'=', ',' or '(' after '{word}'",
+                did_you_mean=near,
+            )
+        self.pos = start
+        self.operator(body, indent)
+
+    def input_line(self, body: _Body) -> None:
+        while True:
+            name = self.name("the name of an input")
+            body.inputs.append(name)
+            if self.take(":"):
+                self.declare(name, body)
+            if not self.take(","):
+                break
+
+    def output_line(self, body: _Body) -> None:
+        body.outputs.append(self.name("the name of an output"))
+        while self.take(","):
+            body.outputs.append(self.name("the name of an output"))
+
+    def blob_line(self, body: _Body) -> None:
+        name = self.name("the name of a blob")
+        self.expect(":", "the name")
+        self.declare(name, body)
+
+    def declare(self, name: str, body: _Body) -> None:
+        start = self.skip()
+        type_ = self.type()
+        if body.types.setdefault(name, type_) != type_:
+            self.fail(f"another type for '{name}'", at=start, expected=str(body.types[name]))
+
+    # Operators
+
+    def operator(self, body: _Body, indent: int) -> None:
+        outputs: list[str] = []
+        first = self.skip()
+        type_ = self.name("an operator, 'input', 'output' or 'blob'")
+        if not self.at("("):
+            outputs = [type_]
+            while self.take(","):
+                outputs.append(self.name("an output"))
+            self.expect("=", "the outputs")
+            type_ = self.name("the type of an operator")
+            if type_ == "net" and not self.at("("):
+                self.fail(
+                    "a nested net without its operator",
+                    at=first,
+                    expected=f"{indent + _STEP} spaces before it, under the operator it is an argument of",
+                )
+        inputs = self.names("(", ")", f"the type '{type_}'")
+        fields = self.operator_ending()
+        self.next_line()
+        if self.depth > indent:
+            fields["args"] = self.with_nested(fields.get("args"), indent)
+        body.ops.append(OperatorDef(type_, inputs, outputs, **fields))
+
+    def operator_ending(self) -> dict[str, Any]:
+        expected = "'{arguments}', '@device', 'engine', 'name', 'control', 'domain', 'debug' or the end of the line"
+        fields = self.fields(self.operator_fields, expected)
+        if "control" in fields:
+            fields["control_inputs"] = fields.pop("control")
+        if "debug" in fields:
+            fields["debug_info"] = fields.pop("debug")
+        if "args" in fields:
+            fields["args"] = Args(fields["args"])
+        return fields
+
+    def fields(self, known: Mapping[str, Callable[[], Any]], expected: str) -> dict[str, Any]:
+        """Take what ends the first line of a net or operator: arguments, device and ``known`` fields, in any order."""
+        found: dict[str, Any] = {}
+        while not self.text.startswith("\n", start := self.skip()):
+            if self.at("{"):
+                key, value = "args", self.pairs("{", "}", "an argument")
+            elif self.take("@"):
+                key, value = "device", self.device()
+            else:
+                word = self.word()
+                if word is None or word not in known:
+                    self.fail(at=start, expected=expected, did_you_mean=did_you_mean(word or "", known))
+                key, value = word, known[word]()
+            if key in found:
+                self.fail(f"{key} given twice", at=start)
+            found[key] = value
+        return found
+
+    def names(self, opening: str, closing: str, after: str) -> list[str]:
+        found: list[str] = []
+        self.items(opening, closing, after, lambda: found.append(self.name(f"a name or '{closing}'")))
+        return found
+
+    def with_nested(self, args: Mapping[str, Any] | None, indent: int) -> Args:
+        """Add the nets below a line that is indented by ``indent`` to its arguments."""
+        found: dict[str, Any] = dict(args or {})
+        lists: dict[str, list[NetDef]] = {}
+        while self.depth > indent:
+            if self.depth != indent + _STEP:
+                self.fail(
+                    f"wrong indentation by {self.depth} spaces",
+                    expected=f"{indent} spaces, or {indent + _STEP} before a net argument",
+                )
+            self.nested(found, lists, indent + 2 * _STEP)
+        return Args({**found, **lists})
+
+    def nested(self, found: dict[str, Any], lists: dict[str, list[NetDef]], indent: int) -> None:
+        """Take one ``name = net ...`` or ``name[0] = net ...``."""
+        start = self.pos
+        name = self.name('a net argument, name = net "..."')
+        listed = self.at("[")
+        if name in found or (name in lists and not listed):
+            self.fail(f"argument '{name}' given twice", at=start)
+        if listed:
+            self.index(name, len(lists.get(name, ())))
+        self.expect("=", "the name of a net argument")
+        after = self.skip()
+        if self.word() != "net" or self.at("("):
+            self.fail(
+                "wrong indentation, or no net argument",
+                at=after,
+                expected=f"'net'; an operator's line is indented by {indent - 2 * _STEP} spaces here",
+            )
+        net = self.net(indent)
+        if listed:
+            lists.setdefault(name, []).append(net)
+        else:
+            found[name] = net
+
+    def index(self, name: str, due: int) -> None:
+        self.expect("[", f"'{name}'")
+        start = self.skip()
+        if self.integer("the index of a net") != due:
+            self.fail(f"the nets of '{name}' are out of order", at=start, expected=f"{name}[{due}]")
+        self.expect("]", "the index")
+
+    # Values
+
+    def pairs(self, opening: str, closing: str, what: str) -> dict[str, Any]:
+        """Take ``{name = value, ...}``."""
+        found: dict[str, Any] = {}
+
+        def pair() -> None:
+            start = self.skip()
+            name = self.name(f"{what} or '{closing}'")
+            if name in found:
+                self.fail(f"argument '{name}' given twice", at=start)
+            self.expect("=", f"'{name}'")
+            found[name] = self.value()
+
+        self.items(opening, closing, "this", pair)
+        return found
+
+    def value(self) -> Any:
+        if self.at("["):
+            return self.list()
+        if self.at('"'):
+            return self.string("a text")
+        if self.at('b"'):
+            return self.bytes()
+        number = self.number()
+        return self.word_value() if number is None else number
+
+    def word_value(self) -> Packed:
+        """Take packed values, the only value that begins with a word."""
+        start = self.skip()
+        word = self.peek_word()
+        if word == "packed":
+            self.pos += len(word)
+            return self.packed()
+        if _ELIDED.match(self.text, start):
+            self.fail("values that were left out when this text was written", expected="a text dumped without elide")
+        if word == "net":
+            self.fail("a nested net among other arguments", expected="it on a line of its own, under the operator")
+        near = {"true": "1", "false": "0"}.get((word or "").lower(), f'"{word}"')
+        return self.fail(expected=_VALUE, did_you_mean=near if word else None)
+
+    def packed(self) -> Packed:
+        start = self.skip()
+        dtype = self.word() or ""
+        if dtype not in _CODES:
+            self.fail(
+                at=start, expected="'float32' or 'int64' after 'packed'", did_you_mean=did_you_mean(dtype, _CODES)
+            )
+        start = self.skip()
+        try:
+            data = base64.b64decode(self.string("base64"), validate=True)
+        except (binascii.Error, ValueError) as error:
+            if isinstance(error, ParseError):
+                raise
+            self.fail(f"bad base64: {error}", at=start, expected="the base64 of little-endian numbers")
+        code = _CODES[dtype]
+        if len(data) % _ITEM_SIZES[code]:
+            self.fail(f"{len(data)} bytes are no {dtype} list", at=start, expected=f"a multiple of {_ITEM_SIZES[code]}")
+        return Packed(code, data)
+
+    def list(self) -> Any:
+        start = self.skip()
+        found: list[Any] = []
+
+        def item() -> None:
+            if self.at("["):
+                self.fail("a list within a list", expected="numbers or texts")
+            found.append(self.value())
+
+        self.items("[", "]", "'='", item)
+        try:
+            return normalize(found)
+        except SchemaError as error:
+            self.fail(error.what, at=start, expected="all numbers or all texts")
+
+    def device(self) -> Device:
+        kind = self.short_word("a kind of device such as cpu or cuda")
+        index = self.integer("the number of a device") if self.take(":") else 0
+        start = self.skip()
+        rest = self.pairs("(", ")", "a field of the device") if self.at("(") else {}
+        for name, value in rest.items():
+            if name not in _DEVICE_FIELDS:
+                near = did_you_mean(name, _DEVICE_FIELDS)
+                self.fail(f"unknown field '{name}'", at=start, expected=", ".join(_DEVICE_FIELDS), did_you_mean=near)
+            what, fits = _DEVICE_FIELDS[name]
+            if not fits(value):
+                self.fail(f"wrong value of '{name}'", at=start, expected=what)
+        return Device(kind, index, **rest)
+
+    # Types
+
+    def type(self) -> BlobType:
+        if self.take("<"):
+            kind = self.name("a kind of blob such as mutex")
+            self.expect(">", "the kind of blob")
+            return Opaque(kind)
+        start = self.skip()
+        dtype = None
+        if not self.take("?"):
+            word = self.word() or ""
+            dtype = _DTYPES.get(word)
+            if dtype is None:
+                near = did_you_mean(word, _DTYPES)
+                self.fail(at=start, expected="a type: float32[N, 64], ?[...] or <mutex>", did_you_mean=near)
+        dims: list[Dim] = []
+        unknown: list[bool] = []
+
+        def dim() -> None:
+            if not dims and self.take("..."):
+                unknown.append(True)
+                if not self.at("]"):
+                    self.fail(expected="']' after '...'")
+                return
+            dims.append(self.dim())
+
+        self.items("[", "]", "the dtype", dim)
+        return TensorType(dtype, None if unknown else tuple(dims))
+
+    def dim(self) -> Dim:
+        if self.take("?"):
+            return None
+        if self.skip() < len(self.text) and self.text[self.pos] in "+-0123456789":
+            return self.integer("an extent")
+        return self.short_word("an extent, a name, '?' or ']'")
