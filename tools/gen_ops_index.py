@@ -1,10 +1,26 @@
-"""The lazy index: which module declares each operator."""
+"""Generates ``netdsl/ops/_index.py``: which module declares each operator."""
 
 from __future__ import annotations
 
-from tools import ops_index
+import ast
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+OPS = ROOT / "netdsl" / "ops"
+
+
+def declared() -> dict[str, str]:
+    """Which module (below ``netdsl.ops``) declares each operator, read from the source without importing it."""
+    found: dict[str, str] = {}
+    for path in sorted(OPS.glob("*/*.py")):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and any(getattr(d, "id", "") == "operator" for d in node.decorator_list):
+                found[node.name] = ".".join(path.with_suffix("").relative_to(OPS).parts)
+    return dict(sorted(found.items()))
 
 
 def generate() -> dict[str, str]:
-    """Return the text of the index; it comes before the parts that look operators up in it."""
-    return {"netdsl/ops/_index.py": ops_index.index_text()}
+    """Return the text of the index by its path."""
+    lines = "".join(f'    "{name}": "{module}",\n' for name, module in declared().items())
+    text = f'"""Which module declares each operator; generated, do not edit."""\n\nMODULES: dict[str, str] = {{\n{lines}}}\n'
+    return {"netdsl/ops/_index.py": text}

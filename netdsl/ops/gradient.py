@@ -50,7 +50,7 @@ class Gradients(Protocol):
         ...
 
     def temp(self, suffix: str) -> str:
-        """Return a fresh blob name made of the operator's first output and ``suffix``."""
+        """Return the name of a helper blob, made of the first input's gradient and ``suffix``."""
         ...
 
     def nested(self, net: NetDef, grads: Mapping[str, str]) -> tuple[NetDef, Mapping[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, dataclass_transform, runtime_checkable
 
 import attrs
@@ -124,6 +124,7 @@ class Runs(Protocol):
     def run(self) -> Callable[..., Any]: ...
 
 
+@attrs.frozen(kw_only=True, slots=False)
 class Operator:
     """Base of every declaration; an instance is the operator with its arguments bound.
 
@@ -153,7 +154,7 @@ class Operator:
     formal_inputs: ClassVar[Formals]
     formal_outputs: ClassVar[Formals]
 
-    wanted: int = attrs.field(default=-1, kw_only=True, metadata={"internal": True})
+    wanted: int = attrs.field(default=-1, metadata={"internal": True})
     """How many outputs the record names; -1 when bound without a record."""
 
     def wants(self, formal: str) -> bool:
@@ -203,7 +204,7 @@ def _size(type_: Any) -> int | None:
     return size
 
 
-@lru_cache(maxsize=None)
+@cache
 def _declared(cls: type[Operator]) -> dict[str, attrs.Attribute[Any]]:
     return cls.arguments()
 

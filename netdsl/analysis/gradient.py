@@ -1,0 +1,398 @@
+"""Reverse-mode gradients: walk a net backwards and let each operator append its gradient.
+
+Names, order and accumulation are Caffe2's: the first gradient of a blob (from its last reader) keeps
+``X_grad``, later ones become ``_X_grad_autosplit_k`` and a Sum joins them once the first reader is done.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from netdsl.errors import GradientError, did_you_mean
+from netdsl.ir import NetDef, OperatorDef
+from netdsl.ir.args import Args
+from netdsl.ops.schema import Differentiable, Operator, bound
+
+
+@attrs.frozen
+class SparseGrad:
+    """A gradient that is zero but for the rows ``indices``; both are blob names."""
+
+    indices: str
+    values: str
+
+
+Grad = str | SparseGrad
+
+
+@attrs.frozen
+class Backward:
+    """The operators to append, and the gradient of each blob they compute."""
+
+    ops: tuple[OperatorDef, ...]
+    grads: Mapping[str, Grad]
+
+
+@attrs.define(eq=False)
+class _Op:
+    """A backward operator whose outputs may still be renamed."""
+
+    record: OperatorDef
+    outputs: list[str]
+
+    def finished(self) -> OperatorDef:
+        return self.record if tuple(self.outputs) == self.record.outputs else attrs.evolve(self.record, outputs=self.outputs)
+
+
+@attrs.define(eq=False)
+class _Part:
+    """One contribution to a blob's gradient: where it is written, or the blob it is passed on from."""
+
+    grad: Grad
+    places: tuple[tuple[_Op, int] | None, ...]
+
+
+class _Target(str):
+    """The name that the gradient of input ``index`` must get."""
+
+    index: int
+
+    def __new__(cls, name: str, index: int) -> _Target:
+        made = super().__new__(cls, name)
+        made.index = index
+        return made
+
+
+class _ByFormal:
+    """Attribute access by formal name, with a clear error for a misspelt one."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = values
+
+    def __getattr__(self, formal: str) -> Any:
+        try:
+            return self._values[formal]
+        except KeyError:
+            raise AttributeError(f"no formal {formal!r} here; there are {', '.join(self._values)}") from None
+
+
+@attrs.frozen
+class _Step:
+    """A forward operator with the versions of what it reads and writes."""
+
+    op: OperatorDef
+    index: int
+    reads: dict[str, int]
+    writes: dict[str, int]
+
+
+def gradient(net: NetDef, losses: Mapping[str, str | None], wrt: Iterable[str] | None = None) -> Backward:
+    """Return the backward pass of ``net`` from ``losses`` (blob to its gradient blob; None seeds ones).
+
+    With ``wrt``, only what the gradients of these blobs need is computed.
+
+    Raises:
+        GradientError: a loss nobody computes, an operator without gradient on the path, an input
+            overwritten before the backward pass needs it, sparse and dense gradients of one blob.
+    """
+    return _Pass(net, wrt).run(losses)
+
+
+class _Pass:
+    """One backward pass over one net."""
+
+    def __init__(self, net: NetDef, wrt: Iterable[str] | None) -> None:
+        self.net = net
+        self.wrt = None if wrt is None else [str(w) for w in wrt]
+        self.steps: list[_Step] = []
+        self.version: dict[str, int] = defaultdict(int)
+        self.writer: dict[tuple[str, int], int] = {}
+        self.readers: dict[tuple[str, int], list[int]] = defaultdict(list)
+        self.parts: dict[tuple[str, int], list[_Part]] = defaultdict(list)
+        self.ops: list[_Op] = []
+        self.grads: dict[str, Grad | None] = {}
+        self.names = set(net.blobs())
+        for index, op in enumerate(net.ops):
+            self._record(index, op)
+
+    def _record(self, index: int, op: OperatorDef) -> None:
+        reads = {name: self.version[name] for name in op.inputs}
+        for name in op.inputs:
+            self.readers[name, reads[name]].append(index)
+        for name in op.outputs:
+            self.version[name] += 1
+            self.writer[name, self.version[name]] = index
+        self.steps.append(_Step(op, index, reads, {name: self.version[name] for name in op.outputs}))
+
+    def run(self, losses: Mapping[str, str | None]) -> Backward:
+        for loss, grad in losses.items():
+            self._seed(loss, grad)
+        active = self._active()
+        for step in reversed(self.steps):
+            if active is not None and not any((n, v) in active for n, v in step.reads.items()):
+                self._forget(step, {})
+                continue
+            self._differentiate(step)
+            self._accumulate(step)
+        grads = {name: grad for name, grad in self.grads.items() if grad is not None}
+        ops = [op.finished() for op in self.ops]
+        if self.wrt is not None:
+            ops, grads = _prune(ops, grads, self.wrt, self.net)
+        return Backward(tuple(ops), grads)
+
+    def _seed(self, loss: str, grad: str | None) -> None:
+        if not self.version.get(loss):
+            raise GradientError(
+                f"no operator of net {self.net.name!r} computes the loss {loss!r}",
+                did_you_mean=did_you_mean(loss, {n for op in self.net.ops for n in op.outputs}),
+            )
+        if grad is None:
+            grad = f"{loss}_autogen_grad"
+            producer = self.net.ops[self.writer[loss, self.version[loss]]]
+            self.ops.append(_Op(OperatorDef("ConstantFill", (loss,), (grad,), {"value": 1.0}, producer.device), [grad]))
+        self.grads[loss] = grad
+
+    def _active(self) -> set[tuple[str, int]] | None:
+        """The versions that depend on ``wrt``, or None for all."""
+        if self.wrt is None:
+            return None
+        if unknown := [w for w in self.wrt if w not in self.names]:
+            near = did_you_mean(unknown[0], self.names)
+            raise GradientError(f"wrt names blob {unknown[0]!r}, which net {self.net.name!r} has not", did_you_mean=near)
+        active = {(w, v) for w in self.wrt for v in range(self.version[w] + 1)}
+        for step in self.steps:
+            if any((n, v) in active for n, v in step.reads.items()):
+                active.update(step.writes.items())
+        return active
+
+    def _differentiate(self, step: _Step) -> None:
+        out_grads = [self.grads.get(name) for name in step.op.outputs]
+        if all(g is None for g in out_grads):
+            self._forget(step, {})
+            return
+        declared = bound(step.op)
+        if not isinstance(declared, Differentiable):
+            raise GradientError(
+                f"{step.op.type} has no gradient, but the loss depends on it",
+                operator=f"{step.op}     (operator {step.index} of net {self.net.name!r})",
+                added_at=step.op.where,
+                fix="put StopGradient after it, or compute the loss without it",
+            )
+        builder = _Builder(self, step, declared, out_grads)
+        declared.gradient(builder)
+        found = builder.found
+        for position, part in found:
+            name = step.op.inputs[position]
+            self.parts[name, step.reads[name]].append(part)
+        self._forget(step, {step.op.inputs[position]: part.grad for position, part in found})
+
+    def _forget(self, step: _Step, new: Mapping[str, Grad]) -> None:
+        """Take over new gradients; an input this operator overwrites has no other."""
+        for name in step.op.inputs:
+            if name in new:
+                self.grads[name] = new[name]
+            elif name in step.writes:
+                self.grads[name] = None
+
+    def _accumulate(self, step: _Step) -> None:
+        for name in dict.fromkeys(step.op.inputs):
+            key = (name, step.reads[name])
+            readers, parts = self.readers[key], self.parts[key]
+            if len(readers) < 2 or readers[0] != step.index or len(parts) < 2:
+                continue
+            if len({type(p.grad) for p in parts}) > 1:
+                raise GradientError(
+                    f"blob {name!r} gets a dense and a sparse gradient, which cannot be added",
+                    read_by=", ".join(str(self.net.ops[i]) for i in readers),
+                    fix="make the sparse one dense (EnsureDense, or a dense Gather)",
+                )
+            base = self._base(name, parts)
+            join = self._join_sparse if isinstance(parts[0].grad, SparseGrad) else self._join_dense
+            self.grads[name] = join(parts, base, step.op)
+
+    @staticmethod
+    def _base(name: str, parts: Sequence[_Part]) -> str:
+        for part in parts:
+            for place, suffix in zip(part.places, ("_indices", "_values") if len(part.places) > 1 else ("",), strict=True):
+                if place is not None:
+                    return place[0].outputs[place[1]].removesuffix(suffix)
+        return f"{name}_grad"
+
+    def _join_dense(self, parts: Sequence[_Part], base: str, op: OperatorDef) -> str:
+        terms = _split_names([(p.places[0], str(p.grad)) for p in parts])
+        if base in terms[1:]:  # Sum may overwrite its first input only
+            at = terms.index(base)
+            terms[0], terms[at] = terms[at], terms[0]
+        self._append(OperatorDef("Sum", terms, (base,), device=_device(parts, op)))
+        return base
+
+    def _join_sparse(self, parts: Sequence[_Part], base: str, op: OperatorDef) -> SparseGrad:
+        names: list[str] = []
+        for index, kind in enumerate(("indices", "values")):
+            terms = _split_names([(p.places[index], getattr(p.grad, kind)) for p in parts])
+            joined = f"{base}_{kind}_concat"
+            outputs = (joined, f"{joined}_split")
+            self._append(OperatorDef("Concat", terms, outputs, {"axis": 0}, device=_device(parts, op)))
+            names.append(joined)
+        return SparseGrad(*names)
+
+    def _append(self, record: OperatorDef) -> None:
+        self.ops.append(_Op(record, list(record.outputs)))
+
+    def require_current(self, name: str, version: int, step: _Step) -> None:
+        """Raise unless ``name`` still holds the value that ``step`` saw when the backward pass runs."""
+        if self.version[name] == version:
+            return
+        culprit = self.net.ops[self.writer[name, version + 1]]
+        raise GradientError(
+            f"the gradient of {step.op.type} needs blob {name!r} as it was, but it is overwritten later",
+            needed_by=f"{step.op}     (operator {step.index} of net {self.net.name!r}, version {version})",
+            overwritten_by=f"{culprit}     (version {self.version[name]} at the end)",
+            added_at=step.op.where,
+            fix=f"let {culprit.type} write a fresh blob instead of {name!r}",
+        )
+
+
+def _device(parts: Sequence[_Part], op: OperatorDef) -> Any:
+    placed = [place[0].record.device for p in parts for place in p.places if place is not None]
+    return placed[0] if placed else op.device
+
+
+def _split_names(terms: Sequence[tuple[tuple[_Op, int] | None, str]]) -> list[str]:
+    """Rename all but the first written term, so that every term has a blob of its own."""
+    names: list[str] = []
+    count = -1
+    for place, passed in terms:
+        if place is None:
+            names.append(passed)
+            continue
+        op, index = place
+        if count >= 0:
+            op.outputs[index] = f"_{op.outputs[index]}_autosplit_{count}"
+        count += 1
+        names.append(op.outputs[index])
+    return names
+
+
+class _Builder:
+    """Implements :class:`netdsl.ops.gradient.Gradients` for one forward operator."""
+
+    def __init__(self, owner: _Pass, step: _Step, declared: Operator, out_grads: Sequence[Grad | None]) -> None:
+        self._owner, self._step = owner, step
+        self.found: list[tuple[int, _Part]] = []
+        self._added: list[_Op] = []
+        op = step.op
+        targets = [_Target(f"{name}_grad", i) for i, name in enumerate(op.inputs)]
+        ins, outs = declared.formal_inputs, declared.formal_outputs
+        self.blob = _ByFormal({**ins.by_name(op.inputs), **outs.by_name(op.outputs)})
+        self.grad = _ByFormal({**ins.by_name(targets), **outs.by_name(list(out_grads))})
+
+    @property
+    def args(self) -> Args:
+        return self._step.op.args
+
+    def add(
+        self, type_: Any, inputs: Sequence[Any], outputs: Sequence[Any], args: Mapping[str, Any] | None = None
+    ) -> None:
+        op = self._step.op
+        ins = _flat(inputs)
+        for name in ins:
+            if isinstance(name, SparseGrad):
+                raise GradientError(f"{op.type} takes no sparse gradient of its output", operator=op, added_at=op.where)
+            self._check(name)
+        outs = _flat(outputs)
+        record = OperatorDef(
+            type_ if isinstance(type_, str) else type_.__name__,
+            ins,
+            outs,
+            op.args if args is None else args,
+            op.device,
+            op.engine,
+            is_gradient=True,
+            where=op.where,
+        )
+        made = _Op(record, list(record.outputs))
+        self._owner.ops.append(made)
+        self._added.append(made)
+        for index, out in enumerate(outs):
+            if isinstance(out, _Target):
+                self.found.append((out.index, _Part(str(out), ((made, index),))))
+
+    def _check(self, name: str) -> None:
+        step = self._step
+        if any(name in made.outputs for made in self._added):
+            return
+        version = step.writes.get(name, step.reads.get(name))
+        if version is not None and name not in self._owner.grads.values():
+            self._owner.require_current(name, version, step)
+
+    def same(self, source: Any, target: Any) -> None:
+        if isinstance(source, SparseGrad):
+            self.found.append((target.index, _Part(source, (None, None))))
+        elif source is not None:
+            self.found.append((target.index, _Part(str(source), (None,))))
+
+    def sparse(self, target: Any, indices: Any, values: Any) -> None:
+        self._check(str(indices))
+        self.found.append((target.index, _Part(SparseGrad(str(indices), str(values)), (self._place(indices), self._place(values)))))
+
+    def _place(self, name: str) -> tuple[_Op, int] | None:
+        return next(((op, op.outputs.index(name)) for op in self._added if name in op.outputs), None)
+
+    def zeros(self, like: str) -> str:
+        name = f"{like}_zero_grad"
+        self.add("ConstantFill", [like], [name], args={"value": 0.0})
+        return name
+
+    def temp(self, suffix: str) -> str:
+        return f"_{self._step.op.inputs[0]}_grad{suffix}"
+
+    def nested(self, net: NetDef, grads: Mapping[str, str]) -> tuple[NetDef, Mapping[str, str]]:
+        written = {name for op in net.ops for name in op.outputs}
+        made = gradient(net, {y: dy for y, dy in grads.items() if y in written})
+        dense = {x: g for x, g in made.grads.items() if isinstance(g, str)}
+        if len(dense) < len(made.grads):
+            raise GradientError(f"a nested net of {self._step.op.type} has a sparse gradient", operator=self._step.op)
+        return NetDef(f"{net.name}_grad", made.ops), dense
+
+
+def _flat(names: Sequence[Any]) -> list[Any]:
+    flat: list[Any] = []
+    for name in names:
+        if isinstance(name, tuple | list):
+            flat.extend(_flat(name))
+        elif name is not None:
+            flat.append(name)
+    return flat
+
+
+def _prune(
+    ops: Sequence[OperatorDef], grads: Mapping[str, Grad], wrt: Sequence[str], net: NetDef
+) -> tuple[list[OperatorDef], dict[str, Grad]]:
+    """Leave out operators, and trailing optional outputs, that no gradient of ``wrt`` needs."""
+    needed: set[str] = set()
+    for name in wrt:
+        grad = grads.get(name)
+        needed.update((grad.indices, grad.values) if isinstance(grad, SparseGrad) else [grad] if grad else [])
+    kept: list[OperatorDef] = []
+    for op in reversed(ops):
+        if not needed & set(op.outputs):
+            continue
+        outs = list(op.outputs)
+        formals = bound(op).formal_outputs
+        while outs[-1] not in needed and len(outs) > formals.required:
+            outs.pop()
+        needed.difference_update(outs)
+        needed.update(op.inputs)
+        kept.append(attrs.evolve(op, outputs=outs) if len(outs) < len(op.outputs) else op)
+    written = {name for op in kept for name in op.outputs} | set(net.blobs())
+    alive = {
+        name: grad
+        for name, grad in grads.items()
+        if all(n in written for n in ((grad.indices, grad.values) if isinstance(grad, SparseGrad) else (grad,)))
+    }
+    return kept[::-1], alive

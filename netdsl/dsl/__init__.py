@@ -1,0 +1,7 @@
+"""Authoring nets: ``Net``, ``Blob`` and the scopes. Nothing here computes."""
+
+from netdsl.dsl.blob import Blob, GradientMap, SparseGradient
+from netdsl.dsl.net import Net
+from netdsl.dsl.scopes import device_scope, name_scope
+
+__all__ = ["Blob", "GradientMap", "Net", "SparseGradient", "device_scope", "name_scope"]

@@ -1,0 +1,383 @@
+"""``Net``: records operators as its methods are called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+
+from netdsl.analysis.gradient import SparseGrad, gradient
+from netdsl.analysis.infer import infer_bound
+from netdsl.dsl._calls import OpCalls
+from netdsl.dsl.author import author_line
+from netdsl.dsl.blob import Blob, GradientMap, SparseGradient
+from netdsl.dsl.scopes import as_device, current_device, current_name_scope
+from netdsl.errors import NetdslError, NetError, SchemaError
+from netdsl.ir import UNKNOWN, BlobType, Device, DType, NetDef, OperatorDef, TensorType
+from netdsl.ir.text import dump
+from netdsl.ops.schema import ANY_INPUT, Operator, bound, is_known, lookup
+from netdsl.passes.edit import extract, rename
+
+BlobLike = Blob | str
+
+
+class Net(OpCalls):
+    """A net under construction: ``net.FC([x, w, b], "y", axis=1)`` appends an FC operator and returns ``y``.
+
+    Names given as text get the current name scope; inputs that nothing wrote before become inputs
+    of the net. Outputs left out get deterministic names. Every mistake that can be seen is raised
+    at the call that makes it.
+    """
+
+    def __init__(self, name: str) -> None:
+        if not name:
+            raise NetError("a net needs a name", got=repr(name))
+        self.name = name
+        self.metadata: dict[str, Any] = {}
+        self._ops: list[OperatorDef] = []
+        self._inputs: list[str] = []
+        self._outputs: list[str] = []
+        self._declared: dict[str, BlobType] = {}
+        self._types: dict[str, BlobType] = {}
+        self._written: set[str] = set()
+        self._external: set[str] = set()
+        self._auto: dict[str, int] = {}
+        self._extra: dict[str, Any] = {}
+        self._definition: NetDef | None = None
+
+    # ------------------------------------------------------------------ as data
+
+    @property
+    def definition(self) -> NetDef:
+        """The immutable record of what was appended so far."""
+        if self._definition is None:
+            self._definition = NetDef(
+                self.name,
+                self._ops,
+                self._inputs,
+                self._outputs,
+                {n: t for n, t in self._declared.items() if n in self._external},
+                metadata=dict(self.metadata),
+                **self._extra,
+            )
+        return self._definition
+
+    @classmethod
+    def from_definition(cls, definition: NetDef, name: str | None = None) -> Net:
+        """Return a net that continues ``definition``; unknown operators and arguments are kept as they are."""
+        net = cls(name or definition.name or "net")
+        net.metadata = dict(definition.metadata)
+        net._extra = {k: getattr(definition, k) for k in ("args", "type", "num_workers", "device")}
+        net._inputs, net._outputs = list(definition.inputs), list(definition.outputs)
+        net._external.update(definition.inputs)
+        net._declared.update(definition.types)
+        net._types.update(definition.types)
+        for op in definition.ops:
+            net._take(op)
+        return net
+
+    def dump(self) -> str:
+        """Return the text form; :func:`netdsl.parse` reads it back."""
+        return dump(self.definition)
+
+    __str__ = dump
+
+    def __repr__(self) -> str:
+        return f"<Net {self.name!r}: {len(self._ops)} operators>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.dump())}</pre>"
+
+    def graph(self) -> Any:
+        """Return a networkx DiGraph of operators and blob versions (see :mod:`netdsl.analysis.graph`)."""
+        from netdsl.analysis.graph import graph
+
+        return graph(self.definition)
+
+    # ------------------------------------------------------------------ declaring
+
+    def input(self, name: BlobLike, shape: Sequence[int | str | None] | None = None, dtype: Any = "float32") -> Blob:
+        """Declare a blob that the workspace provides, with what is known of its type.
+
+        Raises:
+            SchemaError: no such dtype.
+            NetError: a blob that the net computes.
+        """
+        full = self._scoped(name)
+        if full in self._written:
+            raise NetError(f"net {self.name!r} computes blob {full!r}, so it cannot be an input", added_at=author_line())
+        self._declare(full)
+        if shape is not None:
+            self._declared[full] = self._types[full] = TensorType(as_dtype(dtype), tuple(shape))
+        return Blob(full, self)
+
+    def output(self, *blobs: BlobLike) -> None:
+        """Declare blobs as outputs of the net."""
+        for blob in blobs:
+            full = self._scoped(blob)
+            if full not in self._written and full not in self._external:
+                raise NetError(f"net {self.name!r} has no blob {full!r} to declare as output", added_at=author_line())
+            self._outputs.append(full)
+        self._definition = None
+
+    def blob(self, name: BlobLike) -> Blob:
+        """Return the blob called ``name`` (in the current scope) as a value of this net."""
+        return Blob(self._scoped(name), self)
+
+    def type_of(self, blob: BlobLike) -> BlobType:
+        """What is known of a blob's type after the operators appended so far."""
+        return self._types.get(str(blob), UNKNOWN)
+
+    def set_type(self, blob: BlobLike, type_: BlobType) -> None:
+        """Say what is known of a blob that another net provides."""
+        self._types[str(blob)] = type_
+        if str(blob) in self._external:
+            self._declared[str(blob)] = type_
+            self._definition = None
+
+    def _declare(self, name: str) -> None:
+        if name not in self._external:
+            self._external.add(name)
+            self._inputs.append(name)
+            self._definition = None
+
+    # ------------------------------------------------------------------ appending
+
+    def add(
+        self,
+        type_: str | type[Operator],
+        inputs: BlobLike | Sequence[BlobLike] = (),
+        outputs: BlobLike | int | Sequence[BlobLike] | None = None,
+        args: Mapping[str, Any] | None = None,
+        *,
+        name: str = "",
+        engine: str = "",
+        device: Device | str | None = None,
+        control_inputs: BlobLike | Sequence[BlobLike] = (),
+    ) -> Any:
+        """Append an operator and return its output blobs: one, a tuple, or None.
+
+        ``outputs`` are names, a number of unnamed ones, or None for as many unnamed ones as are required.
+
+        Raises:
+            UnknownOperatorError, SchemaError: a use that the declaration does not allow.
+            InferenceError: known types that do not fit.
+        """
+        where = author_line()
+        try:
+            cls = lookup(type_) if isinstance(type_, str) else type_
+            ins = [self._scoped(b) for b in _listed(inputs)]
+            outs = self._output_names(cls, outputs)
+            made = cls.bind(args or {}, len(outs))
+            _check_formals(cls, ins, outs)
+        except NetdslError as error:
+            raise _added_at(error, self.name, where) from None
+        record = OperatorDef(
+            cls.__name__,
+            ins,
+            outs,
+            {k: _as_declared(made, k, v) for k, v in (args or {}).items() if v is not None},
+            as_device(device) if device is not None else current_device(),
+            engine,
+            name,
+            [self._scoped(b) for b in _listed(control_inputs)],
+            where=where,
+        )
+        self._take(record, made)
+        blobs = tuple([Blob(out, self) for out in outs])
+        if len(blobs) == 1 and not any(o.many for o in cls.outputs):
+            return blobs[0]
+        return blobs or None
+
+    def extend(self, ops: Iterable[OperatorDef]) -> None:
+        """Append operator records as they are."""
+        for op in ops:
+            self._take(op)
+
+    def _take(self, op: OperatorDef, made: Operator | None = None) -> None:
+        """Append a record and infer what can be known of its outputs."""
+        if made is None and is_known(op.type):
+            made = bound(op)
+        outputs: tuple[BlobType, ...] = (UNKNOWN,) * len(op.outputs)
+        if made is not None:
+            outputs = infer_bound(made, op, self._types, f"operator {len(self._ops)} of net {self.name!r}")
+        for blob in op.inputs:
+            if blob not in self._written:
+                self._declare(blob)
+        self._ops.append(op)
+        self._written.update(op.outputs)
+        self._types.update(zip(op.outputs, outputs, strict=True))
+        self._definition = None
+
+    def _scoped(self, blob: Any) -> str:
+        if isinstance(blob, Blob):
+            return blob.name
+        if isinstance(blob, str):
+            return current_name_scope() + blob
+        raise SchemaError("a blob is named by a Blob or a text", got=f"{type(blob).__name__} {blob!r}"[:80])
+
+    def _output_names(self, cls: type[Operator], outputs: BlobLike | int | Sequence[BlobLike] | None) -> list[str]:
+        if outputs is None or isinstance(outputs, int):
+            count = cls.formal_outputs.required if outputs is None else outputs
+            return self._unnamed(cls.__name__, count)
+        return [self._scoped(b) for b in _listed(outputs)]
+
+    def _unnamed(self, type_: str, count: int) -> list[str]:
+        """Deterministic names: ``net/FC``, ``net/FC_2``, and ``net/Split:0`` of several."""
+        prefix = f"{current_name_scope()}{self.name}/{type_}"
+        while True:
+            seen = self._auto[prefix] = self._auto.get(prefix, 0) + 1
+            base = prefix if seen == 1 else f"{prefix}_{seen}"
+            names = [base] if count == 1 else [f"{base}:{i}" for i in range(count)]
+            if not any(n in self._written or n in self._external for n in names):
+                return names
+
+    def __getattr__(self, type_: str) -> Callable[..., Any]:
+        if type_.startswith("_"):
+            raise AttributeError(type_)
+        cls = lookup(type_)
+
+        def append(
+            inputs: Any = (),
+            outputs: Any = None,
+            *,
+            name: str = "",
+            engine: str = "",
+            device: Device | str | None = None,
+            control_inputs: Any = (),
+            **args: Any,
+        ) -> Any:
+            return self.add(
+                cls, inputs, outputs, args, name=name, engine=engine, device=device, control_inputs=control_inputs
+            )
+
+        append.__name__ = type_
+        append.__doc__ = cls.__doc__
+        return append
+
+    # ------------------------------------------------------------------ derived nets
+
+    def add_gradients(
+        self,
+        loss: BlobLike | Sequence[BlobLike] | Mapping[Any, BlobLike | None],
+        *,
+        wrt: BlobLike | Sequence[BlobLike] | None = None,
+    ) -> GradientMap:
+        """Append the backward operators of one or several losses; return the gradient of each blob.
+
+        ``loss`` may map losses to blobs that hold their gradients. With ``wrt`` only what the gradients
+        of these blobs need is appended.
+
+        Raises:
+            GradientError: see :func:`netdsl.analysis.gradient.gradient`.
+        """
+        given: Mapping[Any, Any] = loss if isinstance(loss, Mapping) else dict.fromkeys(_listed(loss))
+        losses = {self._scoped(k): None if v is None else self._scoped(v) for k, v in given.items()}
+        wanted = None if wrt is None else [self._scoped(b) for b in _listed(wrt)]
+        try:
+            made = gradient(self.definition, losses, wanted)
+        except NetdslError as error:
+            raise _added_at(error, self.name, author_line()) from None
+        self.extend(made.ops)
+        return GradientMap({name: self._gradient(grad) for name, grad in made.grads.items()})
+
+    def _gradient(self, grad: str | SparseGrad) -> Blob | SparseGradient:
+        if isinstance(grad, str):
+            return Blob(grad, self)
+        return SparseGradient(Blob(grad.indices, self), Blob(grad.values, self))
+
+    def clone(self, name: str, renamed: Mapping[BlobLike, BlobLike] | None = None) -> Net:
+        """Return an independent copy called ``name``, with blobs renamed by ``renamed``."""
+        mapping = {str(old): str(new) for old, new in (renamed or {}).items()}
+        return Net.from_definition(rename(self.definition, mapping), name)
+
+    def append(self, other: Net | NetDef) -> None:
+        """Append the operators of another net, and its inputs and outputs."""
+        definition = other if isinstance(other, NetDef) else other.definition
+        for blob, type_ in definition.types.items():
+            self._types.setdefault(blob, type_)
+            self._declared.setdefault(blob, type_)
+        for blob in definition.inputs:
+            if blob not in self._written:
+                self._declare(blob)
+        self.extend(definition.ops)
+        self._outputs.extend(b for b in definition.outputs if b not in self._outputs)
+        self._definition = None
+
+    def extract(self, outputs: BlobLike | Sequence[BlobLike], name: str | None = None) -> Net:
+        """Return a net of the operators that compute ``outputs``."""
+        part = extract(self.definition, [self._scoped(b) for b in _listed(outputs)])
+        return Net.from_definition(part, name or self.name)
+
+
+def as_dtype(dtype: Any) -> DType:
+    """Return a dtype given as a DType, its NumPy name or anything that prints as one.
+
+    Raises:
+        SchemaError: no such dtype.
+    """
+    if isinstance(dtype, DType):
+        return dtype
+    name = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
+    try:
+        return DType(name)
+    except ValueError:
+        raise SchemaError(f"{name!r} is no dtype", expected=", ".join(d.value for d in DType)) from None
+
+
+def _listed(blobs: Any) -> list[Any]:
+    return [blobs] if isinstance(blobs, Blob | str) else list(blobs)
+
+
+def _as_declared(made: Operator, name: str, value: Any) -> Any:
+    """The value to record: as declared, so that 1 given for a float is 1.0 and a dtype's name its number."""
+    converted = getattr(made, name)
+    return value if converted is None else converted
+
+
+def _check_formals(cls: type[Operator], ins: Sequence[str], outs: Sequence[str]) -> None:
+    """Check arity and the in-place rules.
+
+    Raises:
+        SchemaError: too many or few blobs, or an output over an input that the declaration does not allow.
+    """
+    try:
+        cls.formal_inputs.layout(len(ins))
+        cls.formal_outputs.layout(len(outs))
+    except SchemaError as error:
+        raise SchemaError(error.what, **error.details, got=", ".join(ins) or "nothing", outputs=", ".join(outs) or None) from None
+    if len(set(outs)) < len(outs):
+        raise SchemaError(f"{cls.__name__} cannot write one blob twice", got=", ".join(outs))
+    for index, out in enumerate(outs):
+        formal: Any = cls.formal_outputs.formal_at(index, len(outs))
+        if formal.enforced is not None:
+            at = cls.formal_inputs.first_index(formal.enforced, len(ins))
+            if at is not None and ins[at] != out:
+                what = f"{cls.__name__} must write {formal.name} over its input {formal.enforced}"
+                raise SchemaError(what, expected=ins[at], got=out)
+        if out in ins and ANY_INPUT not in formal.inplace:
+            _check_inplace(cls, ins, out, formal)
+
+
+def _check_inplace(cls: type[Operator], ins: Sequence[str], out: str, formal: Any) -> None:
+    allowed = {*formal.inplace, formal.enforced, formal.alias} - {None}
+    for index, name in enumerate(ins):
+        if name != out:
+            continue
+        found: Any = cls.formal_inputs.formal_at(index, len(ins))
+        if found.name in allowed and cls.formal_inputs.first_index(found.name, len(ins)) == index:
+            return
+    raise SchemaError(
+        f"{cls.__name__} cannot write {formal.name} over its input {out!r}",
+        expected=f"a fresh blob, or in place of {', '.join(sorted(allowed))}" if allowed else "a fresh blob",
+        got=out,
+    )
+
+
+def _added_at(error: NetdslError, net: str, where: Any) -> NetdslError:
+    """The same error with the net and the author's line among its details."""
+    details = {k.replace(" ", "_"): v for k, v in error.details.items()}
+    return type(error)(error.what, **{**details, "net": net, "added_at": details.get("added_at") or where})
+
+

@@ -1,0 +1,1 @@
+"""Rewrites of nets: functions from NetDef to NetDef."""
