@@ -12,6 +12,7 @@ from netdsl.errors import FileFormatError, NetError
 from netdsl.io import messages
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_NO_UTF8 = "a name that is not UTF-8"
 _OP_FIELD = 2
 # What else might be in a binary file, the most telling first.
 _OTHER_KINDS = ("MetaNetDef", "PlanDef", "TensorProtos", "TensorProto", "BlobProto")
@@ -29,6 +30,8 @@ def decode(data: bytes, source: str) -> Any:
         flaw = _flaw(message)
     except DecodeError as error:
         flaw = _damage(data) or str(error)
+    except UnicodeDecodeError:  # from protobuf's pure Python runtime; the others give bytes
+        flaw = _NO_UTF8
     if flaw is not None:
         other = _other_kind(data)
         raise FileFormatError(
@@ -82,7 +85,7 @@ def _flaw(message: Any) -> str | None:
         if not op.type:
             return f"operator {index}, which has no type"
     if isinstance(message.name, bytes):  # what protobuf gives for text that is not UTF-8
-        return "a name that is not UTF-8"
+        return _NO_UTF8
     bare = not (message.op or message.external_input or message.external_output)
     if bare and (not message.HasField("name") or _CONTROL.search(message.name)):
         return "no operator and no name"
@@ -101,7 +104,7 @@ def _other_kind(data: bytes) -> str | None:
     for name in _OTHER_KINDS:
         try:
             message = messages.message_class(name).FromString(data)
-        except DecodeError:
+        except (DecodeError, UnicodeDecodeError):
             continue
         if message.IsInitialized() and not _drop_unknown(message) and message.ByteSize() == len(data):
             return name
@@ -123,7 +126,7 @@ def _damage(data: bytes) -> str | None:
         if number == _OP_FIELD and kind == 2:
             try:
                 messages.OperatorDef.FromString(data[position:end])
-            except DecodeError:
+            except (DecodeError, UnicodeDecodeError):
                 return f"bytes {start} to {end}: operator {ops} does not decode"
             ops += 1
         position = end

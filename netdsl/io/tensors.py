@@ -18,7 +18,7 @@ from netdsl.ir import DType
 
 Array = NDArray[Any]
 
-# The repeated field that holds each dtype, and how its numbers become elements.
+# The repeated field that holds the values of each dtype.
 _FIELDS = {
     DType.FLOAT: "float_data",
     DType.DOUBLE: "double_data",
@@ -28,6 +28,9 @@ _FIELDS = {
         (DType.INT32, DType.BOOL, DType.UINT8, DType.INT8, DType.UINT16, DType.INT16, DType.FLOAT16), "int32_data"
     ),
 }
+
+# Dtypes whose bits stand in their field as another's numbers.
+_STORED_AS = {DType.FLOAT16: np.uint16, DType.BOOL: np.uint8}
 
 # Zip entries need a date; a fixed one makes equal checkpoints equal files.
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -97,8 +100,8 @@ def from_array(array: Any, name: str = "") -> Any:
     if dtype is DType.STRING:
         tensor.string_data.extend(_string(item, name) for item in flat.tolist())
     else:
-        bits = flat.view(np.uint16) if dtype is DType.FLOAT16 else flat
-        getattr(tensor, _FIELDS[dtype]).extend(bits.tolist())
+        stored = _STORED_AS.get(dtype)
+        getattr(tensor, _FIELDS[dtype]).extend((flat.view(stored) if stored else flat).tolist())
     return tensor
 
 
