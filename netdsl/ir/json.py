@@ -33,10 +33,7 @@ def to_json(net: NetDef) -> str:
     Raises:
         NetError: ``metadata`` holds what JSON cannot.
     """
-    try:
-        return json.dumps({"netdsl": VERSION, "net": _net(net)}, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise NetError(f"the metadata of net '{net.name}' cannot be written as JSON", because=error) from None
+    return json.dumps({"netdsl": VERSION, "net": _net(net)}, allow_nan=False)
 
 
 def _net(net: NetDef) -> dict[str, Any]:
@@ -50,9 +47,18 @@ def _net(net: NetDef) -> dict[str, Any]:
         "types": {name: _type(type_) for name, type_ in net.types.items()},
         "ops": [_operator(op) for op in net.ops],
         "outputs": net.outputs,
-        "metadata": dict(net.metadata),
+        "metadata": net.metadata and _metadata(net),
     }
     return _given(fields)
+
+
+def _metadata(net: NetDef) -> dict[str, Any]:
+    found = dict(net.metadata)
+    try:
+        json.dumps(found, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise NetError(f"the metadata of net '{net.name}' cannot be written as JSON", because=error) from None
+    return found
 
 
 def _operator(op: OperatorDef) -> dict[str, Any]:
@@ -103,7 +109,7 @@ def _text(value: str | bytes) -> Any:
 
 
 def _value(value: Any) -> dict[str, Any]:
-    kind: type[Any] = type(value)
+    kind = value.__class__
     if kind is tuple:
         name, write = _WRITE[type(value[0]) if value else int]
         return {f"{name}s": [write(item) for item in value]}

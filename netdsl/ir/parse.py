@@ -102,7 +102,7 @@ class _Parser(Scanner):
             self.fail("the text does not begin with a net", expected='net "name"', did_you_mean=near)
         net = self.net(self.depth)
         if self.depth >= 0:
-            self.fail(f"wrong indentation by {self.depth} spaces", expected="the indentation of the line 'net'")
+            self.fail(f"wrong indentation of {self.depth}", expected="the indentation of the line 'net'")
         return net
 
     # Lines
@@ -125,7 +125,7 @@ class _Parser(Scanner):
                 self.line(body, indent)
         if self.depth > indent:
             self.fail(
-                f"wrong indentation by {self.depth} spaces",
+                f"wrong indentation of {self.depth}",
                 expected=f"{indent} spaces, or {indent + _STEP} before a net argument",
             )
         return NetDef(name, body.ops, body.inputs, body.outputs, body.types, args, **fields)
@@ -261,7 +261,7 @@ class _Parser(Scanner):
         while self.depth > indent:
             if self.depth != indent + _STEP:
                 self.fail(
-                    f"wrong indentation by {self.depth} spaces",
+                    f"wrong indentation of {self.depth}",
                     expected=f"{indent} spaces, or {indent + _STEP} before a net argument",
                 )
             self.nested(found, lists, indent + 2 * _STEP)

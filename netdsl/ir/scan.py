@@ -44,10 +44,12 @@ class Scanner:
         self.pos = found.end()
         self.depth = found.end() - found.start(1) if self.pos < len(self.text) else -1
         if self.text.startswith("\t", self.pos):
-            self.fail("a tab in the indentation", expected="spaces")
+            self.fail("a tab in the indentation", at=self.pos, expected="spaces")
 
     def skip(self) -> int:
         """Skip space and comments; return the position."""
+        if self.text[self.pos : self.pos + 1].isalnum():
+            return self.pos
         found = (_BREAKS if self._brackets else _SPACE).match(self.text, self.pos)
         assert found is not None
         self.pos = found.end()

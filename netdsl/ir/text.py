@@ -151,7 +151,7 @@ def device_text(device: Device) -> str:
 
 
 def _is_nets(value: Any) -> bool:
-    kind: type[Any] = type(value)
+    kind = value.__class__
     return kind is tuple and len(value) > 0 and isinstance(value[0], NetDef)
 
 
