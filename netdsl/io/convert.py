@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import sys
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from google.protobuf.message import DecodeError
@@ -44,7 +44,7 @@ def from_message(message: Any) -> NetDef:
     _check_texts((message.name, message.type, *message.external_input, *message.external_output), label)
     args = _read_args(message.arg, label)
     if len(message.partition_info):
-        args[PARTITION_INFO] = tuple(_serialize(info) for info in message.partition_info)
+        args[PARTITION_INFO] = tuple(_serialize(info, label) for info in message.partition_info)
     return NetDef(
         name=message.name,
         ops=[_read_op(op, index, label) for index, op in enumerate(message.op)],
@@ -221,7 +221,7 @@ def _read_args(arguments: Any, where: str) -> dict[str, Any]:
         elif len(fields) == 1 and fields[0] in _READERS:
             args[name] = _READERS[fields[0]](getattr(argument, fields[0]))
         else:
-            args[ARGUMENT + name] = _serialize(argument)
+            args[ARGUMENT + name] = _serialize(argument, where)
     return args
 
 
@@ -295,8 +295,18 @@ def _text(value: str | bytes) -> str:
     return value if isinstance(value, str) else value.decode(errors="replace")
 
 
-def _serialize(message: Any) -> bytes:
+def _serialize(message: Any, where: str) -> bytes:
+    _check_texts(_texts_in(message), where)
     return message.SerializePartialToString(deterministic=True)
+
+
+def _texts_in(message: Any) -> Iterator[str | bytes]:
+    for field, value in message.ListFields():
+        for item in value if hasattr(value, "extend") else (value,):
+            if field.message_type is not None:
+                yield from _texts_in(item)
+            elif field.type == field.TYPE_STRING:
+                yield item
 
 
 # ---------------------------------------------------------------- types of declared inputs

@@ -32,7 +32,7 @@ def canonical(message: Any) -> Any:
     """Return ``message`` with arguments in the order of their names, and without fields set to nothing."""
     for field, value in message.ListFields():
         if field.message_type is not None:
-            for inner in value if field.is_repeated else [value]:
+            for inner in value if hasattr(value, "extend") else [value]:
                 canonical(inner)
         elif (
             not field.is_repeated and not value and not (message.DESCRIPTOR.name == "Argument" and field.name in VALUES)
@@ -165,6 +165,19 @@ def test_a_spoilt_list_of_types_is_an_error():
     message = messages.NetDef(name="n", arg=[messages.Argument(name="netdsl_input_types", strings=[b"x: float33[2]"])])
     with pytest.raises(FileFormatError, match=r"(?s)got.*'x: float33\[2\]'.*net 'n'"):
         from_message(message)
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        b"J\x03\n\x01\xff",  # a partition's name
+        b'\x12\x0e"\x01A*\x09\n\x01aR\x04:\x02\xff\xff',  # the name of a tensor in an argument
+        b'\x12\x08"\x01A2\x03"\x01\xff',  # a device's node name
+    ],
+)
+def test_names_that_are_not_utf_8_are_refused_wherever_they_stand(inside: bytes):
+    with pytest.raises(FileFormatError, match=r"UTF-8"):
+        decode_file(b"\n\x01n" + inside)
 
 
 @pytest.mark.parametrize(
