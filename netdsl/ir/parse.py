@@ -315,14 +315,15 @@ class _Parser(Scanner):
         return found
 
     def value(self) -> Any:
-        if self.at("["):
-            return self.list()
-        if self.at('"'):
-            return self.string("a text")
-        if self.at('b"'):
-            return self.bytes()
         number = self.number()
-        return self.word_value() if number is None else number
+        if number is not None:
+            return number
+        start = self.pos
+        if self.text.startswith("[", start):
+            return self.list()
+        if self.text.startswith('"', start):
+            return self.string("a text")
+        return self.bytes() if self.text.startswith('b"', start) else self.word_value()
 
     def word_value(self) -> Packed:
         """Take packed values, the only value that begins with a word."""

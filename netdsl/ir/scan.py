@@ -48,8 +48,8 @@ class Scanner:
 
     def skip(self) -> int:
         """Skip space and comments; return the position."""
-        if self.text[self.pos : self.pos + 1].isalnum():
-            return self.pos
+        if self.text[self.pos : self.pos + 1] not in " \t\r\n#":
+            return self.pos  # most calls; an empty slice is in every text
         found = (_BREAKS if self._brackets else _SPACE).match(self.text, self.pos)
         assert found is not None
         self.pos = found.end()
@@ -57,7 +57,7 @@ class Scanner:
 
     def at(self, token: str) -> bool:
         """Whether ``token``, some punctuation, comes next."""
-        return self.text.startswith(token, self.skip())
+        return self.text.startswith(token, self.pos) or self.text.startswith(token, self.skip())
 
     def take(self, token: str) -> bool:
         """Take ``token`` if it comes next."""

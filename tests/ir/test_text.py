@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from netdsl.errors import ParseError
 from netdsl.ir import Args, Device, DType, NetDef, Opaque, OperatorDef, Packed, SourceLine, TensorType, dump, parse
 from netdsl.ir.args import float32
 from netdsl.ir.text import float_text, quote, quote_bytes
@@ -334,6 +337,18 @@ def test_hand_written_text() -> None:
         "dag",
     )
     assert parse(dump(net)) == net
+
+
+def test_the_examples_of_the_documentation() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "text-format.md").read_text(encoding="utf-8")
+    examples = re.findall(r"```text\n(net .*?)```", page, re.DOTALL)
+    assert len(examples) == 2
+    for example in examples:
+        assert dump(parse(example)) == example
+    message = re.findall(r"```text\n(unexpected .*?)\n```", page, re.DOTALL)
+    with pytest.raises(ParseError) as caught:
+        parse('net "n"' + "\n" * 11 + "y = FC(x w, b)", "train.net")
+    assert [str(caught.value)] == message
 
 
 def test_windows_line_ends_byte_order_mark_and_no_final_line_end() -> None:
