@@ -34,9 +34,7 @@ def canonical(message: Any) -> Any:
         if field.message_type is not None:
             for inner in value if hasattr(value, "extend") else [value]:
                 canonical(inner)
-        elif (
-            not field.is_repeated and not value and not (message.DESCRIPTOR.name == "Argument" and field.name in VALUES)
-        ):
+        elif not value and not (message.DESCRIPTOR.name == "Argument" and field.name in VALUES):
             message.ClearField(field.name)
     if "arg" in message.DESCRIPTOR.fields_by_name:
         ordered = sorted(message.arg, key=lambda argument: argument.name)
