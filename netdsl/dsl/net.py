@@ -131,10 +131,8 @@ class Net(OpCalls):
 
     def set_type(self, blob: BlobLike, type_: BlobType) -> None:
         """Say what is known of a blob that another net provides."""
-        self._types[str(blob)] = type_
-        if str(blob) in self._external:
-            self._declared[str(blob)] = type_
-            self._definition = None
+        self._types[str(blob)] = self._declared[str(blob)] = type_
+        self._definition = None
 
     def _declare(self, name: str) -> None:
         if name not in self._external:

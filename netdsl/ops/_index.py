@@ -2,6 +2,7 @@
 
 MODULES: dict[str, str] = {
     "Cast": "cast.cast",
+    "CheckTensor": "utility.check",
     "Concat": "shape.concat",
     "ConstantFill": "fill.constant",
     "Dropout": "nn.dropout",

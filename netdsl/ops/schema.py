@@ -139,6 +139,7 @@ class Operator:
         on_host: runs on the CPU in every workspace.
         ours: Caffe2 has no such operator.
         test_arg: the argument that switches to inference behaviour.
+        test_outputs: how many outputs are left then, where the others are not read.
         source: the paper or page that defines it.
     """
 
@@ -150,6 +151,7 @@ class Operator:
     on_host: ClassVar[bool] = False
     ours: ClassVar[bool] = False
     test_arg: ClassVar[str | None] = None
+    test_outputs: ClassVar[int | None] = None
     source: ClassVar[str] = ""
     formal_inputs: ClassVar[Formals]
     formal_outputs: ClassVar[Formals]

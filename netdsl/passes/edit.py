@@ -92,13 +92,27 @@ def extract(net: NetDef, outputs: Iterable[str]) -> NetDef:
 
 
 def for_test(net: NetDef) -> NetDef:
-    """Return ``net`` with every operator that has a test mode switched to it."""
+    """Return ``net`` with every operator that has a test mode switched to it.
 
-    def switched(op: OperatorDef) -> OperatorDef:
-        args: dict[str, Any] = dict(map_nets(op, for_test))
-        flag = lookup(op.type).test_arg if is_known(op.type) else None
-        if flag is not None:
-            args[flag] = 1
-        return attrs.evolve(op, args=args)
+    Outputs that exist for training only (masks, running statistics) are left out where nothing reads them.
+    """
+    ops: list[OperatorDef] = []
+    read = set(net.outputs)
+    for op in reversed(net.ops):
+        made = _switched(op, read)
+        read.update(made.inputs)
+        ops.append(made)
+    return attrs.evolve(net, ops=ops[::-1])
 
-    return attrs.evolve(net, ops=[switched(op) for op in net.ops])
+
+def _switched(op: OperatorDef, read: set[str]) -> OperatorDef:
+    args: Mapping[str, Any] = map_nets(op, for_test)
+    declared = lookup(op.type) if is_known(op.type) else None
+    if declared is None or declared.test_arg is None:
+        return op if args is op.args else attrs.evolve(op, args=args)
+    outputs = list(op.outputs)
+    while declared.test_outputs is not None and len(outputs) > declared.test_outputs:
+        if outputs[-1] in read and outputs[-1] not in op.inputs:
+            break
+        outputs.pop()
+    return attrs.evolve(op, args={**args, declared.test_arg: 1}, outputs=outputs)

@@ -6,5 +6,6 @@ from netdsl.dsl._calls.fill import FillCalls
 from netdsl.dsl._calls.nn import NnCalls
 from netdsl.dsl._calls.optim import OptimCalls
 from netdsl.dsl._calls.shape import ShapeCalls
+from netdsl.dsl._calls.utility import UtilityCalls
 
-class OpCalls(CastCalls, ControlCalls, FillCalls, NnCalls, OptimCalls, ShapeCalls): ...
+class OpCalls(CastCalls, ControlCalls, FillCalls, NnCalls, OptimCalls, ShapeCalls, UtilityCalls): ...

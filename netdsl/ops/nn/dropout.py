@@ -19,6 +19,7 @@ class Dropout(Operator):
     inputs = (In("X", Float),)
     outputs = (Out("Y", inplace="X"), Out("mask", optional=True, doc="bool: which elements were kept."))
     test_arg = "is_test"
+    test_outputs = 1
     source = "https://jmlr.org/papers/v15/srivastava14a.html"
 
     is_test: bool = arg(doc="Pass the input on unchanged.")
