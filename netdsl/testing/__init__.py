@@ -1,0 +1,1 @@
+"""Checks for authors of operators; see docs/operators-testing.md."""

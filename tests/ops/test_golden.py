@@ -1,0 +1,152 @@
+"""Our numbers against those measured on Caffe2 (``tests/data/golden``), operator by operator."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from netdsl.analysis.gradient import Backward, SparseGrad, gradient
+from netdsl.errors import GradientError, NetdslError
+from netdsl.ir import NetDef, OperatorDef
+from netdsl.ops.schema import is_known
+from netdsl.testing.plain import Plain
+from tests.ops.golden import FOLDER, Golden, assert_close, cases, names_in
+
+KNOWN = [case for case in cases() if case.comparable and all(is_known(op.type) for op in (*case.pre, case.op))]
+ACCEPTED = set(names_in("accepted.txt"))
+
+values = [c for c in KNOWN if "error" not in c.facts and "statistics" not in c.facts]
+refused = [c for c in KNOWN if "error" in c.facts]
+random = [c for c in KNOWN if "statistics" in c.facts]
+differentiated = [c for c in KNOWN if c.in_grads and "inplace_gradient_wrong" not in c.facts]
+emitted = [c for c in KNOWN if "grad_ops" in c.facts]
+wrong_in_place = [c for c in KNOWN if "inplace_gradient_wrong" in c.facts]
+
+
+def executed(case: Golden) -> Plain:
+    """Feed a case and run it as often as it was run."""
+    plain = Plain({name: array.copy() for name, array in case.inputs.items()})
+    for op in case.pre:
+        plain.run(op)
+    for _ in range(case.facts.get("steps", 1)):
+        plain.run(case.op)
+    return plain
+
+
+@pytest.mark.parametrize("case", values, ids=str)
+def test_computes_what_caffe2_computes(case: Golden) -> None:
+    plain = executed(case)
+    for name, expected in case.outputs.items():
+        assert_close(plain.blobs[name], expected, name)
+    for name in case.facts.get("not_written", ()):
+        assert name not in plain.blobs
+
+
+@pytest.mark.parametrize("case", refused, ids=str)
+def test_refuses_what_caffe2_refuses(case: Golden) -> None:
+    if case.name in ACCEPTED:
+        executed(case)
+    else:
+        with pytest.raises(NetdslError) as caught:
+            executed(case)
+        assert case.op.type in str(caught.value)
+
+
+@pytest.mark.parametrize("case", random, ids=str)
+def test_draws_from_the_distribution_of_caffe2(case: Golden) -> None:
+    plain = executed(case)
+    for name, expected in case.facts["statistics"].items():
+        assert_distributed(plain.blobs[name], expected)
+
+
+def assert_distributed(got: np.ndarray, expected: dict[str, Any]) -> None:
+    """Compare a random array with the statistics of another draw from the same distribution."""
+    low, high, std = expected["min"], expected["max"], expected["std"]
+    noise = 8 * std / np.sqrt(got.size)
+    uniform = abs(std * np.sqrt(12) - (high - low)) < 0.05 * (high - low)
+    slack = (high - low) * (20 / got.size if uniform and got.size > 100 else 0.6)
+    assert got.dtype == expected["dtype"]
+    assert list(got.shape) == expected["shape"]
+    wide = got.astype(np.float64)
+    assert abs(wide.mean() - expected["mean"]) <= noise
+    assert abs(wide.std() - std) <= noise
+    assert low - slack <= wide.min() <= low + slack
+    assert high - slack <= wide.max() <= high + slack
+    distinct = min(len(np.unique(got)), 1000)
+    assert distinct == expected["distinct"] if expected["distinct"] <= 2 else distinct >= 0.9 * expected["distinct"]
+
+
+def backward(case: Golden) -> Backward:
+    """Differentiate the one operator, its output gradients being fed as ``<name>_GO``."""
+    fed = case.out_grads or dict.fromkeys(case.op.outputs[:1])
+    return gradient(NetDef("case", [case.op]), {name: f"{name}_GO" for name in fed})
+
+
+@pytest.mark.parametrize("case", differentiated, ids=str)
+def test_gradients_equal_those_of_caffe2(case: Golden) -> None:
+    made, plain = backward(case), executed(case)
+    plain.blobs |= {f"{name}_GO": grad.copy() for name, grad in case.out_grads.items()}
+    plain.run(NetDef("backward", made.ops))
+    for name, expected in case.in_grads.items():
+        found = made.grads[name]
+        if isinstance(expected, tuple):
+            assert isinstance(found, SparseGrad), f"{name}: a sparse gradient is expected"
+            assert_close(plain.blobs[found.indices], expected[0], f"indices of the gradient of {name}")
+            assert_close(plain.blobs[found.values], expected[1], f"values of the gradient of {name}")
+        else:
+            assert_close(plain.blobs[str(found)], expected, f"gradient of {name}")
+
+
+@pytest.mark.parametrize("case", emitted, ids=str)
+def test_appends_the_gradient_operators_of_caffe2(case: Golden) -> None:
+    made = backward(case)
+    assert [op.type for op in made.ops] == case.facts["grad_ops"]
+    for name in case.facts.get("grad_none", ()):
+        assert name not in made.grads
+    if "grad_nets" in case.facts:
+        assert list(made.ops) == [OperatorDef(*record) for record in case.facts["grad_nets"]]
+
+
+@pytest.mark.parametrize("case", wrong_in_place, ids=str)
+def test_in_place_gradients_are_right_or_refused(case: Golden) -> None:
+    """Caffe2's are silently wrong here."""
+    apart = OperatorDef(case.op.type, case.op.inputs, [f"{n}_out" for n in case.op.outputs], case.op.args)
+    try:
+        made = backward(case)
+    except GradientError as error:
+        assert "overwritten" in str(error)
+        return
+    fed = {f"{name}_GO": grad for name, grad in case.out_grads.items()}
+    right = gradient(NetDef("apart", [apart]), {f"{name}_out": f"{name}_GO" for name in case.out_grads})
+    results = []
+    for op, ops in ((case.op, made), (apart, right)):
+        plain = Plain({**{name: array.copy() for name, array in case.inputs.items()}, **fed})
+        plain.run(NetDef("both", [op, *ops.ops]))
+        results.append([plain.blobs[str(ops.grads[name])] for name in case.in_grads])
+    for got, expected in zip(*results, strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
+def policies() -> list[Any]:
+    facts = json.loads((FOLDER / "learning_rate.json").read_text())["policies"]
+    return [
+        pytest.param(policy, run, id=f"{policy}-{i}")
+        for policy, fact in facts.items()
+        for i, run in enumerate(fact["golden"])
+        if is_known("LearningRate")
+    ]
+
+
+@pytest.mark.parametrize(("policy", "run"), policies())
+def test_learning_rate_policies(policy: str, run: dict[str, Any]) -> None:
+    op = OperatorDef("LearningRate", ["iter"], ["lr"], {"base_lr": run["base_lr"], "policy": policy, **run["args"]})
+    got = []
+    for iteration in run["iters"]:
+        plain = Plain({"iter": np.array([iteration], np.int64)})
+        plain.run(op)
+        assert plain.blobs["lr"].shape == ()
+        got.append(plain.blobs["lr"])
+    assert_close(np.array(got), np.array(run["lr"], np.float32), policy)
