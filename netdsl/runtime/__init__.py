@@ -1,0 +1,6 @@
+"""Runs nets: workspaces of blobs, plans, programs and backends."""
+
+from netdsl.runtime.program import Program
+from netdsl.runtime.workspace import Workspace
+
+__all__ = ["Program", "Workspace"]

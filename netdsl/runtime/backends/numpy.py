@@ -1,0 +1,149 @@
+"""The NumPy backend, which is also what every other backend calls the host."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netdsl.ir import Packed
+from netdsl.ops.xp import Array, ArrayModule, Stream
+from netdsl.runtime.backends import Backend, Call
+from netdsl.runtime.random import PhiloxStream
+from netdsl.runtime.values import numpy_dtype
+
+if TYPE_CHECKING:
+    from netdsl.runtime.groups import Group
+
+
+class NumpyModule:
+    """NumPy's functions under the names of :class:`ArrayModule`, and those that every backend supplies."""
+
+    def __init__(self) -> None:
+        for name in (*ArrayModule.__annotations__, *vars(ArrayModule)):
+            if not name.startswith("_") and not hasattr(type(self), name):
+                setattr(self, name, getattr(np, name))
+
+    def dot(self, a: Array, b: Array) -> Array:
+        if a.dtype == np.float16:
+            return np.matmul(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
+        return np.matmul(a, b)
+
+    def total(self, a: Array, axis: Any = None, keepdims: bool = False) -> Array:
+        if a.dtype == np.float16:
+            return np.sum(a, axis=axis, dtype=np.float32, keepdims=keepdims).astype(np.float16)
+        return np.sum(a, axis=axis, dtype=a.dtype, keepdims=keepdims)
+
+    def erf(self, a: Array) -> Array:
+        return erf(np.asarray(a, np.float64)).astype(a.dtype)
+
+    def scatter_add(self, target: Array, indices: Array, values: Array) -> None:
+        np.add.at(target, indices, values)
+
+    def windows(self, a: Array, kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int]) -> Array:
+        lead = a.ndim - len(kernel)
+        extents = zip(a.shape[lead:], kernel, stride, dilation, strict=True)
+        counts = [(n - d * (k - 1) - 1) // s + 1 for n, k, s, d in extents]
+        steps, along = a.strides[lead:], a.strides[:lead]
+        strides = (*along, *(t * s for t, s in zip(steps, stride)), *(t * d for t, d in zip(steps, dilation)))  # noqa: B905
+        return np.lib.stride_tricks.as_strided(a, (*a.shape[:lead], *counts, *kernel), strides, writeable=False)
+
+    def array_of(self, values: Sequence[Any], dtype: Any) -> Array:
+        wanted = numpy_dtype(dtype)
+        if isinstance(values, Packed):
+            return np.frombuffer(values.data, "<f4" if values.code == "f" else "<i8").astype(wanted)
+        if wanted == object:
+            values = [v.encode() if isinstance(v, str) else v for v in values]
+        return np.array(values, wanted)
+
+    def to_host(self, a: Array) -> np.ndarray:
+        return a
+
+    def from_host(self, a: np.ndarray) -> Array:
+        return a
+
+
+class NumpyBackend(Backend):
+    """Blobs are NumPy arrays."""
+
+    name = "numpy"
+    array_type = np.ndarray
+
+    def __init__(self) -> None:
+        self.xp: Any = NumpyModule()
+
+    def empty(self, shape: Sequence[int], dtype: np.dtype[Any]) -> np.ndarray:
+        return np.empty(tuple(shape), dtype)
+
+    def copyto(self, target: np.ndarray, source: np.ndarray) -> None:
+        np.copyto(target, source)
+
+    def to_host(self, a: np.ndarray) -> np.ndarray:
+        return a
+
+    def from_host(self, a: np.ndarray) -> np.ndarray:
+        return np.array(a, order="C")
+
+    def stream(self, seed: int, net: str, output: str, run: int) -> Stream:
+        return PhiloxStream(seed, net, output, run)
+
+    def compile_group(self, group: Group, buffers: Mapping[str, np.ndarray]) -> list[Call] | None:
+        return group.bind(buffers)
+
+    def scope(self) -> AbstractContextManager[object]:
+        return np.errstate(all="ignore")
+
+
+@functools.lru_cache(maxsize=1)
+def make() -> NumpyBackend:
+    """Return the one NumPy backend; it holds no state."""
+    return NumpyBackend()
+
+
+# Rational approximations of erf by W. J. Cody (Math. Comp. 23, 1969), good to 16 digits; highest power first.
+_NEAR = (
+    (1.85777706184603153e-1, 3.16112374387056560, 1.13864154151050156e2, 3.77485237685302021e2, 3.20937758913846947e3),
+    (1.0, 2.36012909523441209e1, 2.44024637934444173e2, 1.28261652607737228e3, 2.84423683343917062e3),
+)
+_MIDDLE = (
+    (
+        *(2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594, 6.61191906371416295e1),
+        *(2.98635138197400131e2, 8.81952221241769090e2, 1.71204761263407058e3, 2.05107837782607147e3),
+        1.23033935479799725e3,
+    ),
+    (
+        *(1.0, 1.57449261107098347e1, 1.17693950891312499e2, 5.37181101862009858e2, 1.62138957456669019e3),
+        *(3.29079923573345963e3, 4.36261909014324716e3, 3.43936767414372164e3, 1.23033935480374942e3),
+    ),
+)
+_FAR = (
+    (
+        *(1.63153871373020978e-2, 3.05326634961232344e-1, 3.60344899949804439e-1, 1.25781726111229246e-1),
+        *(1.60837851487422766e-2, 6.58749161529837803e-4),
+    ),
+    (
+        *(1.0, 2.56852019228982242, 1.87295284992346725, 5.27905102951428412e-1),
+        *(6.05183413124413191e-2, 2.33520497626869185e-3),
+    ),
+)
+
+
+def _ratio(table: tuple[tuple[float, ...], tuple[float, ...]], x: np.ndarray) -> np.ndarray:
+    return np.polyval(table[0], x) / np.polyval(table[1], x)
+
+
+def erf(x: np.ndarray) -> np.ndarray:
+    """The error function of float64 values."""
+    size = np.minimum(np.abs(x), 6.0)  # beyond, it is 1 in float64
+    square, far = size * size, np.maximum(size, 4.0) ** -2
+    near = size * _ratio(_NEAR, square)
+    tail = np.where(
+        size <= 4.0,
+        _ratio(_MIDDLE, size),
+        (1.0 / math.sqrt(math.pi) - far * _ratio(_FAR, far)) / np.maximum(size, 4.0),
+    )
+    return np.copysign(np.where(size <= 0.46875, near, 1.0 - np.exp(-square) * tail), x)

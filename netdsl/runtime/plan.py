@@ -1,0 +1,361 @@
+"""``Plan``: how one net runs on inputs of given types, before any array is bound.
+
+A blob is *bound* when every write to it in the net gives the same static tensor type: it has one
+buffer, and operators are called on that very array. Every other blob (its shape depends on data, its
+type changes, it is no tensor) is *loose*: operators that touch one look it up when they run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from netdsl.analysis.infer import infer_bound
+from netdsl.errors import InferenceError, MissingKernelError, NetdslError, NetError, did_you_mean
+from netdsl.ir import BlobType, Dim, NetDef, OperatorDef, TensorType
+from netdsl.ir.dims import conflict
+from netdsl.ops.schema import Operator, Runs, Samples, bound
+from netdsl.runtime import kernels
+from netdsl.runtime.backends import Backend
+from netdsl.runtime.buffers import share
+
+Known = tuple[BlobType, bool]
+"""The type of a blob, and whether it lives on the host of a device workspace."""
+
+
+@attrs.frozen(eq=False)
+class Step:
+    """One operator of a plan; ``dynamic`` ones resolve blobs when they run."""
+
+    index: int
+    op: OperatorDef
+    bound: Operator
+    types: tuple[BlobType, ...]
+    dynamic: bool = False
+    host: bool = False
+    shared: tuple[str | None, ...] = ()
+    make: kernels.Make | None = None
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        return (self,)
+
+    @property
+    def effects(self) -> bool:
+        return isinstance(self.bound, Runs)
+
+    def place(self, net: NetDef) -> str:
+        """Where the operator stands, in words."""
+        return f"operator {self.index} of net {net.name!r}"
+
+
+@attrs.frozen(eq=False)
+class GroupStep:
+    """Consecutive elementwise operators that run as one."""
+
+    steps: tuple[Step, ...]
+    group: Any
+
+    def place(self, net: NetDef) -> str:
+        """Where the operators stand, in words."""
+        first, last = self.steps[0].index, self.steps[-1].index
+        return f"operators {first} to {last} of net {net.name!r}" if last > first else self.steps[0].place(net)
+
+
+Unit = Step | GroupStep
+
+
+@attrs.frozen(eq=False)
+class Plan:
+    """The steps of a net for inputs of given types.
+
+    ``types`` and ``hosts`` speak of bound blobs. ``stored`` blobs live in the workspace, ``private``
+    ones in numbered buffers of the program that they share; what is in neither is never stored.
+    """
+
+    net: NetDef
+    units: tuple[Unit, ...]
+    types: Mapping[str, TensorType]
+    hosts: Mapping[str, bool]
+    stored: tuple[str, ...]
+    elided: tuple[str, ...]
+    private: Mapping[str, int]
+    watched: frozenset[str]
+    random: bool
+
+    def reader_after(self, name: str, index: int) -> OperatorDef | None:
+        """Return the next operator that reads what operator ``index`` wrote to ``name``."""
+        for op in self.net.ops[index + 1 :]:
+            if name in op.inputs:
+                return op
+            if name in op.outputs:
+                return None
+        return None
+
+
+def nested_blobs(op: OperatorDef) -> tuple[set[str], set[str]]:
+    """What the nets nested in ``op`` read before writing it, and all that they write."""
+    reads: set[str] = set()
+    writes: set[str] = set()
+    for _, net in op.nested:
+        reads |= set(net.read_first())
+        for inner in net.ops:
+            more_reads, more_writes = nested_blobs(inner)
+            reads |= more_reads - writes
+            writes |= {*inner.outputs, *more_writes}
+    return reads, writes
+
+
+def check_keep(net: NetDef, keep: frozenset[str]) -> None:
+    """Refuse to keep what the net does not have."""
+    known = net.blobs()
+    for name in sorted(keep):
+        if name not in known:
+            raise NetError(f"net {net.name!r} has no blob {name!r} to keep", did_you_mean=did_you_mean(name, known))
+
+
+def resolve(net: NetDef) -> list[Operator]:
+    """Return the operators of ``net`` with their arguments bound, each of which can be executed.
+
+    Raises:
+        UnknownOperatorError, SchemaError, MissingKernelError: naming operator, net and author's line.
+    """
+    found: list[Operator] = []
+    for index, op in enumerate(net.ops):
+        try:
+            made = bound(op)
+            made.formal_inputs.layout(len(op.inputs))
+            made.formal_outputs.layout(len(op.outputs))
+            if not any(hasattr(made, body) for body in ("compute", "sample", "run")):
+                raise MissingKernelError(f"{op.type} cannot be executed: it has no body")
+        except NetdslError as error:
+            error.add_note(f"  in {op}     (operator {index} of net {net.name!r})")
+            if op.where:
+                error.add_note(f"  added at : {op.where}")
+            raise
+        found.append(made)
+    return found
+
+
+class Planner:
+    """Makes one plan."""
+
+    def __init__(
+        self,
+        net: NetDef,
+        operators: Sequence[Operator],
+        known: Mapping[str, Known],
+        backend: Backend,
+        keep: frozenset[str] | None,
+        grouped: bool,
+    ) -> None:
+        self.net, self.operators, self.known = net, operators, known
+        self.backend, self.keep, self.grouped = backend, keep, grouped
+        self.two_places = backend.name != "numpy"
+        self.outputs: list[tuple[BlobType, ...]] = []
+        self.seen: dict[str, Known] = {}
+        self.loose: set[str] = set()
+        self.aliased: set[str] = set()
+        self.nested: set[str] = set()
+
+    def make(self) -> Plan:
+        """Return the plan."""
+        check_declared(self.net, {name: type_ for name, (type_, _) in self.known.items()})
+        self._infer()
+        self._find_aliases()
+        units = tuple(self._units())
+        read_first, written = self.net.read_first(), {n for op in self.net.ops for n in op.outputs}
+        names = dict.fromkeys(n for op in self.net.ops for n in (*op.inputs, *op.outputs))
+        stored = dict.fromkeys(names)
+        if self.keep is not None:
+            must = self.keep | set(read_first) | self.loose | self.aliased | self.nested
+            stored = dict.fromkeys(n for n in names if n in must)
+        memory = self._finish_groups(units, set(stored))
+        types = {n: t for n, (t, _) in self.seen.items() if n not in self.loose and isinstance(t, TensorType)}
+        hosts = {n: self.seen[n][1] for n in types}
+        private = [n for n in names if n not in stored and n in memory]
+        return Plan(
+            net=self.net,
+            units=units,
+            types=types,
+            hosts=hosts,
+            stored=tuple(stored),
+            elided=tuple(n for n in names if n in written and n not in stored),
+            private=share(units, private, lambda n: (types[n], hosts[n])),
+            watched=frozenset((set(read_first) | set(types)) & set(stored)),
+            random=any(isinstance(o, Samples) for o in self.operators),
+        )
+
+    def _on_host(self, op: OperatorDef, operator: Operator) -> bool:
+        tagged = op.device is not None and op.device.kind == "cpu"
+        return self.two_places and (operator.on_host or tagged)
+
+    def _infer(self) -> None:
+        types = {name: type_ for name, (type_, _) in self.known.items()}
+        self.seen.update(self.known)
+        for index, (op, operator) in enumerate(zip(self.net.ops, self.operators, strict=True)):
+            found = infer_bound(operator, op, types, f"operator {index} of net {self.net.name!r}")
+            host = self._on_host(op, operator)
+            for name, type_ in zip(op.outputs, found, strict=True):
+                types[name] = type_
+                self._see(name, (type_, host))
+            self.outputs.append(found)
+            reads, writes = nested_blobs(op)
+            self.nested |= reads | writes
+            self.loose |= writes - set(op.outputs)
+        for name, (type_, _) in self.known.items():
+            self._see(name, self.known[name] if isinstance(type_, TensorType) else (type_, False))
+
+    def _see(self, name: str, what: Known) -> None:
+        type_ = what[0]
+        static = isinstance(type_, TensorType) and type_.is_static
+        if not static or self.seen.setdefault(name, what) != what:
+            self.loose.add(name)
+
+    def _find_aliases(self) -> None:
+        """An alias written once and not read before shares its input's buffer from the start; others are loose."""
+        writes: dict[str, int] = {}
+        for op in self.net.ops:
+            for name in op.outputs:
+                writes[name] = writes.get(name, 0) + 1
+        pairs = [
+            (source, name)
+            for op, operator in zip(self.net.ops, self.operators, strict=True)
+            for name, source in zip(op.outputs, _shared(op, operator), strict=True)
+            if source is not None
+        ]
+        self.aliased.update(name for pair in pairs for name in pair)
+        for source, name in pairs:
+            if name in self.known or writes[name] > 1 or source in self.loose:
+                self.loose.add(name)
+
+    def _units(self) -> Iterator[Unit]:
+        pending: list[Step] = []
+        group: Any = None
+        for index, (op, operator) in enumerate(zip(self.net.ops, self.operators, strict=True)):
+            step = self._step(index, op, operator)
+            if self._groupable(step):
+                if group is not None and self._join(group, step):
+                    pending.append(step)
+                    continue
+                fresh = self._new_group()
+                if self._join(fresh, step):
+                    if pending:
+                        yield GroupStep(tuple(pending), group)
+                    group, pending = fresh, [step]
+                    continue
+            if pending:
+                yield GroupStep(tuple(pending), group)
+                group, pending = None, []
+            yield self._with_kernel(step)
+        if pending:
+            yield GroupStep(tuple(pending), group)
+
+    def _step(self, index: int, op: OperatorDef, operator: Operator) -> Step:
+        touched = {*op.inputs, *op.outputs}
+        host = self._on_host(op, operator)
+        dynamic = isinstance(operator, Runs) or bool(touched & self.loose) or self._crosses(op, operator, host)
+        shared = _shared(op, operator)
+        return Step(index, op, operator, self.outputs[index], dynamic, host, shared)
+
+    def _crosses(self, op: OperatorDef, operator: Operator, host: bool) -> bool:
+        """Whether an input must be brought to where the operator reads it."""
+        if not self.two_places:
+            return False
+        wanted = [host or host_input(operator, i, len(op.inputs)) for i in range(len(op.inputs))]
+        return any(self.seen[name][1] != want for name, want in zip(op.inputs, wanted, strict=True) if name in self.seen)
+
+    def _groupable(self, step: Step) -> bool:
+        if not (self.grouped and step.bound.elementwise) or step.dynamic or step.host:
+            return False
+        return not self.aliased.intersection((*step.op.inputs, *step.op.outputs))
+
+    def _new_group(self) -> Any:
+        from netdsl.runtime.groups import Group
+
+        return Group()
+
+    def _join(self, group: Any, step: Step) -> bool:
+        op = step.op
+        types = {name: self.seen[name][0] for name in (*op.inputs, *op.outputs)}
+        return group.try_add(step.bound, op.inputs, op.outputs, types)
+
+    def _with_kernel(self, step: Step) -> Step:
+        names = {*step.op.inputs, *step.op.outputs}
+        if step.dynamic or any(step.shared) or names & self.aliased:
+            return step
+        inplace = bool(set(step.op.inputs) & set(step.op.outputs))
+        found = kernels.find(step.bound, "numpy" if step.host else self.backend.name, inplace)
+        if found is None:
+            return step
+        inputs = step.bound.formal_inputs.group([self.seen[n][0] for n in step.op.inputs])
+        return attrs.evolve(step, make=found(step.bound, inputs, step.types))  # type: ignore[arg-type]
+
+    def _finish_groups(self, units: Sequence[Unit], stored: set[str]) -> set[str]:
+        """Tell every group which of its results must reach memory; return all names that do."""
+        needed: set[str] = set()
+        memory: set[str] = set()
+        for unit in reversed(units):
+            written = {n for s in unit.steps for n in s.op.outputs}
+            stores = frozenset(written & (stored | needed)) if isinstance(unit, GroupStep) else frozenset(written)
+            for step in reversed(unit.steps):
+                needed -= set(step.op.outputs)
+                needed |= set(step.op.inputs)
+            if isinstance(unit, GroupStep):
+                unit.group.finish(stores)
+            memory |= stores | needed
+        return memory
+
+
+def _shared(op: OperatorDef, operator: Operator) -> tuple[str | None, ...]:
+    """For each output the input whose memory it shares by definition."""
+    if not any(out.alias for out in operator.outputs):
+        return (None,) * len(op.outputs)
+    count = len(op.outputs)
+    formals: list[Any] = [operator.formal_outputs.formal_at(i, count) for i in range(count)]
+    places = [f.alias and operator.formal_inputs.first_index(f.alias, len(op.inputs)) for f in formals]
+    return tuple(None if at is None else op.inputs[at] for at in places)
+
+
+def host_input(operator: Operator, index: int, count: int) -> bool:
+    """Whether the operator reads input ``index`` on the host."""
+    formal: Any = operator.formal_inputs.formal_at(index, count)
+    return formal.host
+
+
+def check_declared(net: NetDef, types: Mapping[str, BlobType]) -> None:
+    """Check what the workspace holds against the net's declared input types; named dims must agree.
+
+    Raises:
+        InferenceError: a blob of another type than the net declares.
+    """
+    named: dict[str, tuple[Dim, str]] = {}
+    for name, declared in net.types.items():
+        got = types.get(name)
+        if got is None:
+            continue
+        if not _fits(declared, got):
+            raise InferenceError(f"blob {name!r} is not what net {net.name!r} declares", expected=declared, got=got)
+        if not (isinstance(declared, TensorType) and isinstance(got, TensorType)):
+            continue
+        for dim, extent in zip(declared.shape or (), got.shape or (), strict=False):
+            if isinstance(dim, str):
+                first, owner = named.setdefault(dim, (extent, name))
+                if first != extent:
+                    raise InferenceError(
+                        f"inputs of net {net.name!r} disagree on the extent {dim!r}",
+                        expected=f"{first}, as blob {owner!r}",
+                        got=f"{extent}, blob {name!r}",
+                    )
+
+
+def _fits(declared: BlobType, got: BlobType) -> bool:
+    if not (isinstance(declared, TensorType) and isinstance(got, TensorType)):
+        return declared == got
+    if declared.dtype not in (None, got.dtype):
+        return False
+    if declared.shape is None or got.shape is None:
+        return True
+    return len(declared.shape) == len(got.shape) and not any(map(conflict, declared.shape, got.shape))
