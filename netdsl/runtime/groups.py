@@ -5,15 +5,15 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Container, Iterable, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from netdsl.ir import BlobType, DType, TensorType
+from netdsl.ir import BlobType, TensorType
 from netdsl.ops.schema import Operator
 from netdsl.runtime.blocks import BLOCK, Blocks, Buffers, Call
 from netdsl.runtime.trace import Graph, Node, Shape, Sym, Tracer
+from netdsl.runtime.values import numpy_dtype
 
 MAX_OPERATORS, MAX_NODES = 4096, 32768
 """Where a group ends at the latest, which bounds the time to plan and to compile it."""
@@ -26,8 +26,8 @@ class Group:
     """Operators whose full arrays share one shape; everything else in it is of size 1.
 
     Use: :meth:`try_add` operators in their order, :meth:`finish` once, then :meth:`bind`. Afterwards
-    ``reads`` and ``stores`` name the blobs whose buffers it needs, and ``graph``, ``outputs``, ``shape``
-    and ``size`` are what other backends compile.
+    ``buffers`` names the blobs whose memory it needs, and ``graph``, ``outputs``, ``shape`` and ``size``
+    are what other backends compile.
     """
 
     def __init__(self) -> None:
@@ -57,6 +57,11 @@ class Group:
     def stores(self) -> list[str]:
         """The blobs that the group writes to memory."""
         return list(self.outputs)
+
+    @property
+    def buffers(self) -> list[str]:
+        """The blobs whose buffers it needs, each once."""
+        return list(dict.fromkeys((*self.reads, *self.stores)))
 
     def try_add(
         self, op: Operator, inputs: Sequence[str], outputs: Sequence[str], types: Mapping[str, BlobType]
@@ -136,8 +141,7 @@ class Group:
 
         Buffers that are not contiguous, or that share memory, are computed plainly, operator by operator.
         """
-        names = dict.fromkeys((*self.reads, *self.stores))
-        arrays = {name: buffers[name] for name in names}
+        arrays = {name: buffers[name] for name in self.buffers}
         if not all(a.flags.c_contiguous and a.flags.aligned for a in arrays.values()) or _overlap(arrays.values()):
             return self._plain(arrays)
         if self._blocks is None:
@@ -173,13 +177,7 @@ def static(type_: BlobType | None) -> tuple[Any, Shape] | None:
     if not isinstance(type_, TensorType) or not type_.is_static:
         return None
     dtype = numpy_dtype(type_.dtype)
-    return None if dtype is None else (dtype, type_.shape)  # type: ignore[return-value]
-
-
-@cache
-def numpy_dtype(dtype: DType | None) -> Any:
-    """Return NumPy's dtype of a number type, None for others (strings, Caffe2's byte)."""
-    return None if dtype in (None, DType.STRING, DType.BYTE) else np.dtype(dtype.value)  # type: ignore[union-attr]
+    return (dtype, type_.shape) if dtype.kind in "biuf" else None  # type: ignore[return-value]
 
 
 def _overlap(arrays: Iterable[np.ndarray]) -> bool:
