@@ -39,13 +39,42 @@ class Backward:
 
 @attrs.define(eq=False)
 class _Op:
-    """A backward operator whose outputs may still be renamed."""
+    """A backward operator whose blobs may still be renamed."""
 
     record: OperatorDef
+    inputs: list[str]
     outputs: list[str]
 
+    @classmethod
+    def of(cls, record: OperatorDef) -> _Op:
+        return cls(record, list(record.inputs), list(record.outputs))
+
     def finished(self) -> OperatorDef:
-        return self.record if tuple(self.outputs) == self.record.outputs else attrs.evolve(self.record, outputs=self.outputs)
+        if (tuple(self.inputs), tuple(self.outputs)) == (self.record.inputs, self.record.outputs):
+            return self.record
+        return attrs.evolve(self.record, inputs=self.inputs, outputs=self.outputs)
+
+
+@attrs.define(eq=False)
+class _Place:
+    """An output of a backward operator, and every mention of its blob by the operators of the same gradient.
+
+    A gradient that is composed in several steps writes and reads its blob more than once; all of it is
+    renamed together, so that no step touches what an earlier contribution left under the old name.
+    """
+
+    op: _Op
+    index: int
+    mentions: list[tuple[list[str], int]] = attrs.field(factory=list)
+
+    @property
+    def name(self) -> str:
+        return self.op.outputs[self.index]
+
+    def rename(self, name: str) -> None:
+        self.op.outputs[self.index] = name
+        for names, index in self.mentions:
+            names[index] = name
 
 
 @attrs.define(eq=False)
@@ -53,7 +82,11 @@ class _Part:
     """One contribution to a blob's gradient: where it is written, or the blob it is passed on from."""
 
     grad: Grad
-    places: tuple[tuple[_Op, int] | None, ...]
+    places: tuple[_Place | None, ...]
+
+
+class _Input(str):
+    """The name of a blob as the forward operator read it, though it may have overwritten it since."""
 
 
 class _Target(str):
@@ -153,7 +186,7 @@ class _Pass:
         if grad is None:
             grad = f"{loss}_autogen_grad"
             producer = self.net.ops[self.writer[loss, self.version[loss]]]
-            self.ops.append(_Op(OperatorDef("ConstantFill", (loss,), (grad,), {"value": 1.0}, producer.device), [grad]))
+            self.ops.append(_Op.of(OperatorDef("ConstantFill", (loss,), (grad,), {"value": 1.0}, producer.device)))
         self.grads[loss] = grad
 
     def _active(self) -> set[tuple[str, int]] | None:
@@ -219,7 +252,7 @@ class _Pass:
         for part in parts:
             for place, suffix in zip(part.places, ("_indices", "_values") if len(part.places) > 1 else ("",), strict=True):
                 if place is not None:
-                    return place[0].outputs[place[1]].removesuffix(suffix)
+                    return place.name.removesuffix(suffix)
         return f"{name}_grad"
 
     def _join_dense(self, parts: Sequence[_Part], base: str, op: OperatorDef) -> str:
@@ -241,7 +274,7 @@ class _Pass:
         return SparseGrad(*names)
 
     def _append(self, record: OperatorDef) -> None:
-        self.ops.append(_Op(record, list(record.outputs)))
+        self.ops.append(_Op.of(record))
 
     def require_current(self, name: str, version: int, step: _Step) -> None:
         """Raise unless ``name`` still holds the value that ``step`` saw when the backward pass runs."""
@@ -258,11 +291,11 @@ class _Pass:
 
 
 def _device(parts: Sequence[_Part], op: OperatorDef) -> Any:
-    placed = [place[0].record.device for p in parts for place in p.places if place is not None]
+    placed = [place.op.record.device for p in parts for place in p.places if place is not None]
     return placed[0] if placed else op.device
 
 
-def _split_names(terms: Sequence[tuple[tuple[_Op, int] | None, str]]) -> list[str]:
+def _split_names(terms: Sequence[tuple[_Place | None, str]]) -> list[str]:
     """Rename all but the first written term, so that every term has a blob of its own."""
     names: list[str] = []
     count = -1
@@ -270,11 +303,10 @@ def _split_names(terms: Sequence[tuple[tuple[_Op, int] | None, str]]) -> list[st
         if place is None:
             names.append(passed)
             continue
-        op, index = place
         if count >= 0:
-            op.outputs[index] = f"_{op.outputs[index]}_autosplit_{count}"
+            place.rename(f"_{place.name}_autosplit_{count}")
         count += 1
-        names.append(op.outputs[index])
+        names.append(place.name)
     return names
 
 
@@ -285,10 +317,11 @@ class _Builder:
         self._owner, self._step = owner, step
         self.found: list[tuple[int, _Part]] = []
         self._added: list[_Op] = []
+        self._mentions: dict[int, list[tuple[list[str], int]]] = defaultdict(list)
         op = step.op
         targets = [_Target(f"{name}_grad", i) for i, name in enumerate(op.inputs)]
         ins, outs = declared.formal_inputs, declared.formal_outputs
-        self.blob = _ByFormal({**ins.by_name(op.inputs), **outs.by_name(op.outputs)})
+        self.blob = _ByFormal({**ins.by_name([_Input(name) for name in op.inputs]), **outs.by_name(op.outputs)})
         self.grad = _ByFormal({**ins.by_name(targets), **outs.by_name(list(out_grads))})
 
     @property
@@ -307,26 +340,31 @@ class _Builder:
         outs = _flat(outputs)
         record = OperatorDef(
             type_ if isinstance(type_, str) else type_.__name__,
-            ins,
-            outs,
+            map(str, ins),
+            map(str, outs),
             op.args if args is None else args,
             op.device,
             op.engine,
             is_gradient=True,
             where=op.where,
         )
-        made = _Op(record, list(record.outputs))
+        made = _Op.of(record)
         self._owner.ops.append(made)
         self._added.append(made)
+        for names, listed in ((ins, made.inputs), (outs, made.outputs)):
+            for index, name in enumerate(names):
+                if isinstance(name, _Target):
+                    self._mentions[name.index].append((listed, index))
         for index, out in enumerate(outs):
             if isinstance(out, _Target):
-                self.found.append((out.index, _Part(str(out), ((made, index),))))
+                part = _Part(str(out), (_Place(made, index, self._mentions[out.index]),))
+                self.found = [*(f for f in self.found if f[0] != out.index), (out.index, part)]
 
     def _check(self, name: str) -> None:
         step = self._step
         if any(name in made.outputs for made in self._added):
             return
-        version = step.writes.get(name, step.reads.get(name))
+        version = step.reads.get(name) if isinstance(name, _Input) else step.writes.get(name, step.reads.get(name))
         if version is not None and name not in self._owner.grads.values():
             self._owner.require_current(name, version, step)
 
@@ -337,11 +375,19 @@ class _Builder:
             self.found.append((target.index, _Part(str(source), (None,))))
 
     def sparse(self, target: Any, indices: Any, values: Any) -> None:
-        self._check(str(indices))
-        self.found.append((target.index, _Part(SparseGrad(str(indices), str(values)), (self._place(indices), self._place(values)))))
+        self._check(indices)
+        places = (self._place(indices), self._place(values))
+        self.found.append((target.index, _Part(SparseGrad(str(indices), str(values)), places)))
 
-    def _place(self, name: str) -> tuple[_Op, int] | None:
-        return next(((op, op.outputs.index(name)) for op in self._added if name in op.outputs), None)
+    def _place(self, name: str) -> _Place | None:
+        return next((_Place(op, op.outputs.index(name)) for op in self._added if name in op.outputs), None)
+
+    def is_shared(self, grad: Any) -> bool:
+        holders = [name for name, found in self._owner.grads.items() if found == grad]
+        if len(holders) > 1:
+            return True
+        waiting = ((name, part) for (name, _), parts in self._owner.parts.items() for part in parts)
+        return any(part.grad == grad and name not in holders for name, part in waiting)
 
     def zeros(self, like: str) -> str:
         name = f"{like}_zero_grad"

@@ -11,7 +11,8 @@ from netdsl.ir import NetDef
 class Gradients(Protocol):
     """Names by formal, and places to append the backward operators of one forward operator.
 
-    ``g.blob.X`` is the blob passed (or returned) as X: a name, None where absent, a tuple for a run.
+    ``g.blob.X`` is the blob passed (or returned) as X: a name, None where absent, a tuple for a run. Naming
+    an input that the operator overwrote in place is an error; naming the output is not.
     ``g.grad.Y`` of an output is the blob that holds its gradient, or None where nothing flows back;
     ``g.grad.X`` of an input is the name its gradient must get.
     """
@@ -33,7 +34,8 @@ class Gradients(Protocol):
     ) -> None:
         """Append a backward operator (its class or type name); it copies the forward arguments unless given others.
 
-        Runs (tuples) are opened and None is left out.
+        Runs (tuples) are opened and None is left out. A gradient may be written in several steps, each
+        overwriting ``g.grad.X``; outputs' gradients are overwritten only where ``is_shared`` says no.
         """
         ...
 
@@ -43,6 +45,10 @@ class Gradients(Protocol):
 
     def sparse(self, target: Any, indices: Any, values: Any) -> None:
         """Let ``target`` be the sparse gradient with these index and value blobs."""
+        ...
+
+    def is_shared(self, grad: Any) -> bool:
+        """Whether another blob has ``grad`` for its gradient too, so that it must not be overwritten."""
         ...
 
     def zeros(self, like: str) -> str:
