@@ -35,14 +35,14 @@ class Cell:
         self.elided_by: str | None = None
         self._base: Any = None
         self._kind: Opaque | None = None
-        self._watchers: list[ReferenceType[Watcher]] = []
+        self._watchers: list[ReferenceType[Any]] = []
 
     @property
     def type(self) -> BlobType:
         """The type of what the cell holds."""
         return self._kind or type_of(self.value)
 
-    def watch(self, watcher: ReferenceType[Watcher]) -> None:
+    def watch(self, watcher: ReferenceType[Any]) -> None:
         """Set ``watcher``'s stale flag whenever the cell gets another value (not: other content)."""
         if watcher not in self._watchers:
             self._watchers.append(watcher)

@@ -67,7 +67,9 @@ class Timer:
         slowest = sorted(self.timings, key=lambda t: -t.seconds)[:most]
         lines = [f"{'ms':>10} {'calls':>7} {'us/call':>10}  operator"]
         for t in slowest:
-            lines.append(f"{t.seconds * 1e3:10.3f} {t.calls:7d} {t.seconds / t.calls * 1e6:10.1f}  {t.net}:{t.index} {t.op}")
+            lines.append(
+                f"{t.seconds * 1e3:10.3f} {t.calls:7d} {t.seconds / t.calls * 1e6:10.1f}  {t.net}:{t.index} {t.op}"
+            )
         return "\n".join(lines)
 
 

@@ -265,7 +265,9 @@ class Planner:
         if not self.two_places:
             return False
         wanted = [host or host_input(operator, i, len(op.inputs)) for i in range(len(op.inputs))]
-        return any(self.seen[name][1] != want for name, want in zip(op.inputs, wanted, strict=True) if name in self.seen)
+        return any(
+            self.seen[name][1] != want for name, want in zip(op.inputs, wanted, strict=True) if name in self.seen
+        )
 
     def _groupable(self, step: Step) -> bool:
         if not (self.grouped and step.bound.elementwise) or step.dynamic or step.host:

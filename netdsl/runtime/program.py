@@ -6,6 +6,7 @@ import math
 from bisect import bisect_right
 from collections import OrderedDict, deque
 from collections.abc import Sequence
+from operator import length_hint
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
@@ -110,12 +111,12 @@ class Program:
                     function(*arguments)
                 break
             except Rebind:
-                at = len(self._calls) - waiting.__length_hint__()
+                at = len(self._calls) - length_hint(waiting)
                 unit = bisect_right(self._ends, at - 1)
                 self._bind()
                 calls = self._calls[self._ends[unit] :]
             except BaseException as error:
-                self._fail(error, len(self._calls) - waiting.__length_hint__() - 1)
+                self._fail(error, len(self._calls) - length_hint(waiting) - 1)
                 raise
         if self._fresh:
             self.settle(len(self.net.ops))

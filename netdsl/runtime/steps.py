@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from netdsl.runtime.program import Program
 
 
-class Rebind(Exception):  # noqa: N818 - a signal, caught by the program that raises it
-    """An operator with effects gave another array to a blob that later calls are bound to."""
+class Rebind(Exception):
+    """An operator with effects gave another array to a blob that later calls are bound to; its program catches it."""
 
 
 def bind_step(step: Step, program: Program, arrays: Mapping[str, Any]) -> list[Call]:
@@ -68,7 +68,13 @@ def _one(body: Any, inputs: Sequence[Any], target: Any, copyto: Any, step: Step)
 
 
 def _many(
-    body: Any, grouped: Sequence[Any], inputs: Sequence[Any], targets: Sequence[Any], copyto: Any, step: Step, program: Any
+    body: Any,
+    grouped: Sequence[Any],
+    inputs: Sequence[Any],
+    targets: Sequence[Any],
+    copyto: Any,
+    step: Step,
+    program: Any,
 ) -> None:
     values = results(step, body(*grouped))
     if any(t is i for t in targets for i in inputs):  # no result may be lost to the copying of another one
@@ -83,8 +89,9 @@ def _many(
 
 
 def _apart(value: Any, inputs: Sequence[Any]) -> Any:
-    owned = value is None or (getattr(value, "base", None) is None and not any(value is i for i in inputs))
-    return value if owned else value.copy()
+    if value is None or (getattr(value, "base", None) is None and not any(value is i for i in inputs)):
+        return value
+    return value.copy()
 
 
 def results(step: Step, result: Any) -> list[Any]:

@@ -60,6 +60,10 @@ def as_tensor(name: str, value: Any) -> np.ndarray:
 def _converted(name: str, value: Any) -> np.ndarray:
     try:
         array = np.asarray(value)
+        if array.dtype.kind in "US":  # NumPy's fixed-width texts lose trailing zeros
+            array = np.asarray(value, object)
+    except UnicodeDecodeError:  # texts of both kinds
+        return np.asarray(value, object)
     except (TypeError, ValueError) as error:
         raise InferenceError(f"blob {name!r} cannot hold this value", got=repr(value)[:80], why=error) from error
     if hasattr(value, "dtype"):  # another library's array, which knows its precision

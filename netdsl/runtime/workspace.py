@@ -64,7 +64,7 @@ class Workspace:
             InferenceError: a value that no tensor can hold.
         """
         name = _name(name)
-        if self.backend.is_array(value):
+        if self.backend is not self.host and self.backend.is_array(value):
             self.cell(name).store(self.backend, value)
             return
         array, cell = as_tensor(name, value), self.cell(name)

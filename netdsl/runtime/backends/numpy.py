@@ -56,7 +56,7 @@ class NumpyModule:
         wanted = numpy_dtype(dtype)
         if isinstance(values, Packed):
             return np.frombuffer(values.data, "<f4" if values.code == "f" else "<i8").astype(wanted)
-        if wanted == object:
+        if wanted.hasobject:
             values = [v.encode() if isinstance(v, str) else v for v in values]
         return np.array(values, wanted)
 

@@ -44,7 +44,7 @@ def find(op: Operator, backend: str, inplace: bool) -> Kernel | None:
     return function if able or not inplace else None
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _load(module: str) -> None:
     try:
         import_module(module)

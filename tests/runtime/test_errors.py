@@ -1,0 +1,144 @@
+"""What is told when a net cannot run, and what is left behind."""
+
+from __future__ import annotations
+
+import io
+
+import attrs
+import numpy as np
+import pytest
+
+from netdsl.errors import BlobError, MissingKernelError, RunError, SchemaError, UnknownOperatorError
+from netdsl.ir import NetDef, SourceLine
+from netdsl.runtime import Workspace
+from tests.runtime.operators import net, op
+
+
+def workspace(**blobs) -> Workspace:
+    ws = Workspace(output=io.StringIO())
+    for name, value in blobs.items():
+        ws.feed(name, np.asarray(value, np.float32))
+    return ws
+
+
+def notes(error: BaseException) -> str:
+    return "\n".join(getattr(error, "__notes__", ()))
+
+
+def test_an_unfed_input():
+    ws = workspace(data=[1], w=[1])
+    reader = attrs.evolve(op("y = RtAdd(dta, w)"), where=SourceLine("train.py", 16))
+    with pytest.raises(BlobError) as caught:
+        ws.run(net("a = RtAdd(w, w)", reader, name="train"))
+    assert str(caught.value) == (
+        "blob 'dta' does not exist in the workspace\n"
+        "  read by      : y = RtAdd(dta, w)     (operator 1 of net 'train')\n"
+        "  added at     : train.py:16\n"
+        "  did you mean : data"
+    )
+    assert ws.blobs == ("data", "w")
+
+
+def test_many_missing_blobs_are_listed_and_the_init_net_is_offered():
+    with pytest.raises(BlobError) as caught:
+        workspace(x=[1]).run(net("y = RtAdd(x, w)", "m = RtAdd(m, y)"))
+    assert "2 blobs do not exist in the workspace: 'w', 'm'" in str(caught.value)
+    assert "Workspace.run_missing(init_net)" in str(caught.value)
+
+
+def test_an_error_before_the_first_operator_changes_nothing():
+    ws = workspace(x=[1], y=[7])
+    for bad in ("z = RtNowhere(x)", "z = RtBodiless(x)", "z = RtAdd(x)"):
+        with pytest.raises((UnknownOperatorError, MissingKernelError, SchemaError)) as caught:
+            ws.run(net("y = RtAdd(x, x)", bad))
+        assert "operator 1 of net 'net'" in notes(caught.value)
+    assert ws.fetch("y").tolist() == [7]
+    assert ws.blobs == ("x", "y")
+
+
+def test_a_body_that_raises():
+    ws = workspace(x=[1, 2])
+    failing = attrs.evolve(op("z = RtFail(y)"), where=SourceLine("model.py", 3))
+    with pytest.raises(ZeroDivisionError, match="no such number") as caught:
+        ws.run(net("y = RtAdd(x, x)", failing, "u = RtAdd(z, z)", name="train"))
+    assert notes(caught.value) == (
+        "while running z = RtFail(y)     (operator 1 of net 'train')\n  y : float32[2]\n  added at : model.py:3"
+    )
+    assert ws.blobs == ("x", "y")
+    assert ws.fetch("y").tolist() == [2, 4]
+
+
+def test_after_a_failure_later_blobs_hold_what_they_held():
+    ws = workspace(x=[1, 2], z=[[5]])
+    with pytest.raises(ZeroDivisionError):
+        ws.run(net("y = RtFail(x)", "z = RtAdd(x, x)"))
+    assert ws.fetch("z").tolist() == [[5]]
+
+
+def test_a_body_that_contradicts_its_inference():
+    with pytest.raises(RunError, match=r"expected +: float32\[2\]\n +got +: float32\[1\]"):
+        workspace(x=[1, 2]).run(net(op("y = RtFail(x)", lie=1)))
+
+
+# nested nets
+
+
+def test_nested_nets_write_by_name():
+    ws = workspace(x=[1, 2])
+    inner = net("t = RtAdd(x2, x2)", "y = RtAdd(t, x2)", name="inner")
+    outer = net("x2 = RtAdd(x, x)", op("y = RtCall(x2)", net=inner), "z = RtAdd(y, y)")
+    ws.run(outer, times=2)
+    assert ws.fetch("z").tolist() == [12, 24]
+    assert ws.fetch("t").tolist() == [4, 8]
+    assert ws.output.getvalue() == "ran RtCall\n" * 2
+
+
+def test_nested_nets_may_write_what_is_bound():
+    ws = workspace(x=[1, 2])
+    outer = net(op("y = RtTyped(x)", net=net("y = RtAdd(x, x)", name="inner")), "z = RtAdd(y, y)")
+    ws.run(outer, times=2)
+    assert ws.fetch("z").tolist() == [4, 8]
+
+
+def test_later_operators_are_bound_again_when_a_nested_net_replaces_an_array():
+    ws = workspace(x=[1, 2], u=[5, 6])
+    inner = net("y = RtAdd(x, x)", "p = RtPositive(u)", "y = RtAlias(p)", name="inner")
+    ws.run(net(op("y = RtTyped(x, u)", net=inner), "z = RtAdd(y, y)"))
+    assert ws.fetch("z").tolist() == [10, 12]
+
+
+def test_a_nested_net_that_writes_another_type_than_is_inferred():
+    ws = workspace(x=[1, 2, 3])
+    outer = net(op("y = RtTyped(x)", net=net("y = RtAdd(x, x)", name="inner")), "z = RtAdd(y, y)")
+    with pytest.raises(RunError, match=r"expected +: float32\[2\]\n +got +: float32\[3\]"):
+        ws.run(outer)
+
+
+@pytest.mark.parametrize("kind", ["RtCall", "RtTyped"])
+def test_what_a_nested_net_did_not_write_cannot_be_read(kind):
+    ws = workspace(x=[1, 2])
+    empty = op(f"y = {kind}(x)", net=NetDef("empty"))
+    ws.run(net(empty))
+    assert "y" not in ws
+    with pytest.raises(BlobError, match="blob 'y' does not exist") as caught:
+        ws.run(net(empty, "z = RtAdd(y, y)"))
+    assert "z = RtAdd(y, y)" in str(caught.value)
+    assert "y" not in ws
+
+
+def test_an_error_in_a_nested_net_names_both_operators():
+    ws = workspace(x=[1, 2])
+    inner = net("y = RtFail(x)", name="inner")
+    with pytest.raises(ZeroDivisionError) as caught:
+        ws.run(net(op("y = RtCall(x)", net=inner), name="outer"))
+    assert "y = RtFail(x)     (operator 0 of net 'inner')" in notes(caught.value)
+    assert "y = RtCall(x)     (operator 0 of net 'outer')" in notes(caught.value)
+
+
+def test_keep_leaves_alone_what_nested_nets_touch():
+    ws = workspace(x=[1, 2])
+    inner = net("y = RtAdd(t, t)", name="inner")
+    outer = net("t = RtAdd(x, x)", op("y = RtTyped()", net=inner), "z = RtAdd(y, y)", "u = RtAdd(z, z)")
+    ws.run(outer, keep=["u"])
+    assert ws.fetch("u").tolist() == [16, 32]
+    assert "z" not in ws
