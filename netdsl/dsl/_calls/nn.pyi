@@ -10,6 +10,977 @@ _Ins = Blob | str | Sequence[Blob | str]
 _Outs = Blob | str | int | Sequence[Blob | str]
 
 class NnCalls:
+    def AveragePool(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., count_include_pad: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = AveragePool(X)
+
+        The mean of each window, padding left out unless ``count_include_pad``.
+
+        kernel: Extent of the window, for two axes.
+
+        kernel_h: Extent of the window along the first of two axes.
+
+        kernel_w: Extent of the window along the second of two axes.
+
+        kernels: Extent of the window along each axis.
+
+        stride: Distance of windows, for two axes; 1 where absent.
+
+        stride_h: Distance of windows along the first of two axes.
+
+        stride_w: Distance of windows along the second of two axes.
+
+        strides: Distance of windows along each axis.
+
+        dilation: Distance of elements within a window, for two axes; 1 where absent.
+
+        dilation_h: Distance of elements along the first of two axes.
+
+        dilation_w: Distance of elements along the second of two axes.
+
+        dilations: Distance of elements along each axis.
+
+        pad: Padding on every side of two axes.
+
+        pad_t: Padding before the first of two axes.
+
+        pad_l: Padding before the second of two axes.
+
+        pad_b: Padding behind the first of two axes.
+
+        pad_r: Padding behind the second of two axes.
+
+        pads: Padding before each axis, then behind each: t, l, b, r for two.
+
+        legacy_pad: Another padding rule: VALID none, SAME by stride alone, CAFFE_LEGACY_POOLING rounds up.
+
+        global_pooling: One window over everything; for pools.
+
+        group: Groups of channels that do not mix; for convolutions.
+
+        order: Where the channels stand: before (NCHW) or behind (NHWC) the spatial axes.
+
+        shared_buffer: A hint: share one buffer for unrolled windows.
+
+        float16_compute: A hint; halves always accumulate in float32.
+
+        cudnn_exhaustive_search: A hint for cuDNN.
+
+        count_include_pad: Divide by the size of the window even where it covers padding."""
+
+    def AveragePool1D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., count_include_pad: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = AveragePool1D(X)
+
+        :class:`AveragePool` over one spatial axis.
+
+        kernel: Extent of the window, for two axes.
+
+        kernel_h: Extent of the window along the first of two axes.
+
+        kernel_w: Extent of the window along the second of two axes.
+
+        kernels: Extent of the window along each axis.
+
+        stride: Distance of windows, for two axes; 1 where absent.
+
+        stride_h: Distance of windows along the first of two axes.
+
+        stride_w: Distance of windows along the second of two axes.
+
+        strides: Distance of windows along each axis.
+
+        dilation: Distance of elements within a window, for two axes; 1 where absent.
+
+        dilation_h: Distance of elements along the first of two axes.
+
+        dilation_w: Distance of elements along the second of two axes.
+
+        dilations: Distance of elements along each axis.
+
+        pad: Padding on every side of two axes.
+
+        pad_t: Padding before the first of two axes.
+
+        pad_l: Padding before the second of two axes.
+
+        pad_b: Padding behind the first of two axes.
+
+        pad_r: Padding behind the second of two axes.
+
+        pads: Padding before each axis, then behind each: t, l, b, r for two.
+
+        legacy_pad: Another padding rule: VALID none, SAME by stride alone, CAFFE_LEGACY_POOLING rounds up.
+
+        global_pooling: One window over everything; for pools.
+
+        group: Groups of channels that do not mix; for convolutions.
+
+        order: Where the channels stand: before (NCHW) or behind (NHWC) the spatial axes.
+
+        shared_buffer: A hint: share one buffer for unrolled windows.
+
+        float16_compute: A hint; halves always accumulate in float32.
+
+        cudnn_exhaustive_search: A hint for cuDNN.
+
+        count_include_pad: Divide by the size of the window even where it covers padding."""
+
+    def AveragePool1DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., count_include_pad: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """dX = AveragePool1DGradient(X, Y, dY)
+
+        Gradient of :class:`AveragePool1D`.
+
+        kernel: Extent of the window, for two axes.
+
+        kernel_h: Extent of the window along the first of two axes.
+
+        kernel_w: Extent of the window along the second of two axes.
+
+        kernels: Extent of the window along each axis.
+
+        stride: Distance of windows, for two axes; 1 where absent.
+
+        stride_h: Distance of windows along the first of two axes.
+
+        stride_w: Distance of windows along the second of two axes.
+
+        strides: Distance of windows along each axis.
+
+        dilation: Distance of elements within a window, for two axes; 1 where absent.
+
+        dilation_h: Distance of elements along the first of two axes.
+
+        dilation_w: Distance of elements along the second of two axes.
+
+        dilations: Distance of elements along each axis.
+
+        pad: Padding on every side of two axes.
+
+        pad_t: Padding before the first of two axes.
+
+        pad_l: Padding before the second of two axes.
+
+        pad_b: Padding behind the first of two axes.
+
+        pad_r: Padding behind the second of two axes.
+
+        pads: Padding before each axis, then behind each: t, l, b, r for two.
+
+        legacy_pad: Another padding rule: VALID none, SAME by stride alone, CAFFE_LEGACY_POOLING rounds up.
+
+        global_pooling: One window over everything; for pools.
+
+        group: Groups of channels that do not mix; for convolutions.
+
+        order: Where the channels stand: before (NCHW) or behind (NHWC) the spatial axes.
+
+        shared_buffer: A hint: share one buffer for unrolled windows.
+
+        float16_compute: A hint; halves always accumulate in float32.
+
+        cudnn_exhaustive_search: A hint for cuDNN.
+
+        count_include_pad: Divide by the size of the window even where it covers padding."""
+
+    def AveragePool2D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., count_include_pad: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = AveragePool2D(X)
+
+        :class:`AveragePool` over two spatial axes.
+
+        kernel: Extent of the window, for two axes.
+
+        kernel_h: Extent of the window along the first of two axes.
+
+        kernel_w: Extent of the window along the second of two axes.
+
+        kernels: Extent of the window along each axis.
+
+        stride: Distance of windows, for two axes; 1 where absent.
+
+        stride_h: Distance of windows along the first of two axes.
+
+        stride_w: Distance of windows along the second of two axes.
+
+        strides: Distance of windows along each axis.
+
+        dilation: Distance of elements within a window, for two axes; 1 where absent.
+
+        dilation_h: Distance of elements along the first of two axes.
+
+        dilation_w: Distance of elements along the second of two axes.
+
+        dilations: Distance of elements along each axis.
+
+        pad: Padding on every side of two axes.
+
+        pad_t: Padding before the first of two axes.
+
+        pad_l: Padding before the second of two axes.
+
+        pad_b: Padding behind the first of two axes.
+
+        pad_r: Padding behind the second of two axes.
+
+        pads: Padding before each axis, then behind each: t, l, b, r for two.
+
+        legacy_pad: Another padding rule: VALID none, SAME by stride alone, CAFFE_LEGACY_POOLING rounds up.
+
+        global_pooling: One window over everything; for pools.
+
+        group: Groups of channels that do not mix; for convolutions.
+
+        order: Where the channels stand: before (NCHW) or behind (NHWC) the spatial axes.
+
+        shared_buffer: A hint: share one buffer for unrolled windows.
+
+        float16_compute: A hint; halves always accumulate in float32.
+
+        cudnn_exhaustive_search: A hint for cuDNN.
+
+        count_include_pad: Divide by the size of the window even where it covers padding."""
+
+    def AveragePool2DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., count_include_pad: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """dX = AveragePool2DGradient(X, Y, dY)
+
+        Gradient of :class:`AveragePool2D`.
+
+        kernel: Extent of the window, for two axes.
+
+        kernel_h: Extent of the window along the first of two axes.
+
+        kernel_w: Extent of the window along the second of two axes.
+
+        kernels: Extent of the window along each axis.
+
+        stride: Distance of windows, for two axes; 1 where absent.
+
+        stride_h: Distance of windows along the first of two axes.
+
+        stride_w: Distance of windows along the second of two axes.
+
+        strides: Distance of windows along each axis.
+
+        dilation: Distance of elements within a window, for two axes; 1 where absent.
+
+        dilation_h: Distance of elements along the first of two axes.
+
+        dilation_w: Distance of elements along the second of two axes.
+
+        dilations: Distance of elements along each axis.
+
+        pad: Padding on every side of two axes.
+
+        pad_t: Padding before the first of two axes.
+
+        pad_l: Padding before the second of two axes.
+
+        pad_b: Padding behind the first of two axes.
+
+        pad_r: Padding behind the second of two axes.
+
+        pads: Padding before each axis, then behind each: t, l, b, r for two.
+
+        legacy_pad: Another padding rule: VALID none, SAME by stride alone, CAFFE_LEGACY_POOLING rounds up.
+
+        global_pooling: One window over everything; for pools.
+
+        group: Groups of channels that do not mix; for convolutions.
+
+        order: Where the channels stand: before (NCHW) or behind (NHWC) the spatial axes.
+
+        shared_buffer: A hint: share one buffer for unrolled windows.
+
+        float16_compute: A hint; halves always accumulate in float32.
+
+        cudnn_exhaustive_search: A hint for cuDNN.
+
+        count_include_pad: Divide by the size of the window even where it covers padding."""
+
+    def AveragePool3D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., count_include_pad: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = AveragePool3D(X)
+
+        :class:`AveragePool` over three spatial axes.
+
+        kernel: Extent of the window, for two axes.
+
+        kernel_h: Extent of the window along the first of two axes.
+
+        kernel_w: Extent of the window along the second of two axes.
+
+        kernels: Extent of the window along each axis.
+
+        stride: Distance of windows, for two axes; 1 where absent.
+
+        stride_h: Distance of windows along the first of two axes.
+
+        stride_w: Distance of windows along the second of two axes.
+
+        strides: Distance of windows along each axis.
+
+        dilation: Distance of elements within a window, for two axes; 1 where absent.
+
+        dilation_h: Distance of elements along the first of two axes.
+
+        dilation_w: Distance of elements along the second of two axes.
+
+        dilations: Distance of elements along each axis.
+
+        pad: Padding on every side of two axes.
+
+        pad_t: Padding before the first of two axes.
+
+        pad_l: Padding before the second of two axes.
+
+        pad_b: Padding behind the first of two axes.
+
+        pad_r: Padding behind the second of two axes.
+
+        pads: Padding before each axis, then behind each: t, l, b, r for two.
+
+        legacy_pad: Another padding rule: VALID none, SAME by stride alone, CAFFE_LEGACY_POOLING rounds up.
+
+        global_pooling: One window over everything; for pools.
+
+        group: Groups of channels that do not mix; for convolutions.
+
+        order: Where the channels stand: before (NCHW) or behind (NHWC) the spatial axes.
+
+        shared_buffer: A hint: share one buffer for unrolled windows.
+
+        float16_compute: A hint; halves always accumulate in float32.
+
+        cudnn_exhaustive_search: A hint for cuDNN.
+
+        count_include_pad: Divide by the size of the window even where it covers padding."""
+
+    def AveragePool3DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., count_include_pad: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """dX = AveragePool3DGradient(X, Y, dY)
+
+        Gradient of :class:`AveragePool3D`.
+
+        kernel: Extent of the window, for two axes.
+
+        kernel_h: Extent of the window along the first of two axes.
+
+        kernel_w: Extent of the window along the second of two axes.
+
+        kernels: Extent of the window along each axis.
+
+        stride: Distance of windows, for two axes; 1 where absent.
+
+        stride_h: Distance of windows along the first of two axes.
+
+        stride_w: Distance of windows along the second of two axes.
+
+        strides: Distance of windows along each axis.
+
+        dilation: Distance of elements within a window, for two axes; 1 where absent.
+
+        dilation_h: Distance of elements along the first of two axes.
+
+        dilation_w: Distance of elements along the second of two axes.
+
+        dilations: Distance of elements along each axis.
+
+        pad: Padding on every side of two axes.
+
+        pad_t: Padding before the first of two axes.
+
+        pad_l: Padding before the second of two axes.
+
+        pad_b: Padding behind the first of two axes.
+
+        pad_r: Padding behind the second of two axes.
+
+        pads: Padding before each axis, then behind each: t, l, b, r for two.
+
+        legacy_pad: Another padding rule: VALID none, SAME by stride alone, CAFFE_LEGACY_POOLING rounds up.
+
+        global_pooling: One window over everything; for pools.
+
+        group: Groups of channels that do not mix; for convolutions.
+
+        order: Where the channels stand: before (NCHW) or behind (NHWC) the spatial axes.
+
+        shared_buffer: A hint: share one buffer for unrolled windows.
+
+        float16_compute: A hint; halves always accumulate in float32.
+
+        cudnn_exhaustive_search: A hint for cuDNN.
+
+        count_include_pad: Divide by the size of the window even where it covers padding."""
+
+    def AveragePoolGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., count_include_pad: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """dX = AveragePoolGradient(X, Y, dY)
+
+        Gradient of :class:`AveragePool`: dY shared out among the elements of its window.
+
+        kernel: Extent of the window, for two axes.
+
+        kernel_h: Extent of the window along the first of two axes.
+
+        kernel_w: Extent of the window along the second of two axes.
+
+        kernels: Extent of the window along each axis.
+
+        stride: Distance of windows, for two axes; 1 where absent.
+
+        stride_h: Distance of windows along the first of two axes.
+
+        stride_w: Distance of windows along the second of two axes.
+
+        strides: Distance of windows along each axis.
+
+        dilation: Distance of elements within a window, for two axes; 1 where absent.
+
+        dilation_h: Distance of elements along the first of two axes.
+
+        dilation_w: Distance of elements along the second of two axes.
+
+        dilations: Distance of elements along each axis.
+
+        pad: Padding on every side of two axes.
+
+        pad_t: Padding before the first of two axes.
+
+        pad_l: Padding before the second of two axes.
+
+        pad_b: Padding behind the first of two axes.
+
+        pad_r: Padding behind the second of two axes.
+
+        pads: Padding before each axis, then behind each: t, l, b, r for two.
+
+        legacy_pad: Another padding rule: VALID none, SAME by stride alone, CAFFE_LEGACY_POOLING rounds up.
+
+        global_pooling: One window over everything; for pools.
+
+        group: Groups of channels that do not mix; for convolutions.
+
+        order: Where the channels stand: before (NCHW) or behind (NHWC) the spatial axes.
+
+        shared_buffer: A hint: share one buffer for unrolled windows.
+
+        float16_compute: A hint; halves always accumulate in float32.
+
+        cudnn_exhaustive_search: A hint for cuDNN.
+
+        count_include_pad: Divide by the size of the window even where it covers padding."""
+
+    def Conv(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., no_gradient_to_input: bool = ..., exhaustive_search: bool = ..., deterministic: bool = ..., ws_nbytes_limit: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = Conv(X, filter, [bias])
+
+        Slide filters over the spatial axes: each output is the product of a filter and a window of the input.
+
+        There may be one, two or any number of spatial axes; ``kernel``, ``stride``, ``pad`` and ``dilation``
+        are for two, ``kernels``, ``strides``, ``pads`` and ``dilations`` for any.
+
+        kernel: Extent of the window, for two axes.
+
+        kernel_h: Extent of the window along the first of two axes.
+
+        kernel_w: Extent of the window along the second of two axes.
+
+        kernels: Extent of the window along each axis.
+
+        stride: Distance of windows, for two axes; 1 where absent.
+
+        stride_h: Distance of windows along the first of two axes.
+
+        stride_w: Distance of windows along the second of two axes.
+
+        strides: Distance of windows along each axis.
+
+        dilation: Distance of elements within a window, for two axes; 1 where absent.
+
+        dilation_h: Distance of elements along the first of two axes.
+
+        dilation_w: Distance of elements along the second of two axes.
+
+        dilations: Distance of elements along each axis.
+
+        pad: Padding on every side of two axes.
+
+        pad_t: Padding before the first of two axes.
+
+        pad_l: Padding before the second of two axes.
+
+        pad_b: Padding behind the first of two axes.
+
+        pad_r: Padding behind the second of two axes.
+
+        pads: Padding before each axis, then behind each: t, l, b, r for two.
+
+        legacy_pad: Another padding rule: VALID none, SAME by stride alone, CAFFE_LEGACY_POOLING rounds up.
+
+        global_pooling: One window over everything; for pools.
+
+        group: Groups of channels that do not mix; for convolutions.
+
+        order: Where the channels stand: before (NCHW) or behind (NHWC) the spatial axes.
+
+        shared_buffer: A hint: share one buffer for unrolled windows.
+
+        float16_compute: A hint; halves always accumulate in float32.
+
+        cudnn_exhaustive_search: A hint for cuDNN.
+
+        no_gradient_to_input: Compute no gradient of the input.
+
+        exhaustive_search: A hint for cuDNN.
+
+        deterministic: A hint for cuDNN.
+
+        ws_nbytes_limit: A hint for cuDNN: bytes of scratch memory."""
+
+    def Conv1D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., no_gradient_to_input: bool = ..., exhaustive_search: bool = ..., deterministic: bool = ..., ws_nbytes_limit: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = Conv1D(X, filter, [bias])
+
+        :class:`Conv` over one spatial axis.
+
+        kernel: Extent of the window, for two axes.
+
+        kernel_h: Extent of the window along the first of two axes.
+
+        kernel_w: Extent of the window along the second of two axes.
+
+        kernels: Extent of the window along each axis.
+
+        stride: Distance of windows, for two axes; 1 where absent.
+
+        stride_h: Distance of windows along the first of two axes.
+
+        stride_w: Distance of windows along the second of two axes.
+
+        strides: Distance of windows along each axis.
+
+        dilation: Distance of elements within a window, for two axes; 1 where absent.
+
+        dilation_h: Distance of elements along the first of two axes.
+
+        dilation_w: Distance of elements along the second of two axes.
+
+        dilations: Distance of elements along each axis.
+
+        pad: Padding on every side of two axes.
+
+        pad_t: Padding before the first of two axes.
+
+        pad_l: Padding before the second of two axes.
+
+        pad_b: Padding behind the first of two axes.
+
+        pad_r: Padding behind the second of two axes.
+
+        pads: Padding before each axis, then behind each: t, l, b, r for two.
+
+        legacy_pad: Another padding rule: VALID none, SAME by stride alone, CAFFE_LEGACY_POOLING rounds up.
+
+        global_pooling: One window over everything; for pools.
+
+        group: Groups of channels that do not mix; for convolutions.
+
+        order: Where the channels stand: before (NCHW) or behind (NHWC) the spatial axes.
+
+        shared_buffer: A hint: share one buffer for unrolled windows.
+
+        float16_compute: A hint; halves always accumulate in float32.
+
+        cudnn_exhaustive_search: A hint for cuDNN.
+
+        no_gradient_to_input: Compute no gradient of the input.
+
+        exhaustive_search: A hint for cuDNN.
+
+        deterministic: A hint for cuDNN.
+
+        ws_nbytes_limit: A hint for cuDNN: bytes of scratch memory."""
+
+    def Conv1DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., no_gradient_to_input: bool = ..., exhaustive_search: bool = ..., deterministic: bool = ..., ws_nbytes_limit: int = ..., no_bias: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+        """dfilter, [second], [third] = Conv1DGradient(X, filter, dY)
+
+        Gradient of :class:`Conv1D`.
+
+        kernel: Extent of the window, for two axes.
+
+        kernel_h: Extent of the window along the first of two axes.
+
+        kernel_w: Extent of the window along the second of two axes.
+
+        kernels: Extent of the window along each axis.
+
+        stride: Distance of windows, for two axes; 1 where absent.
+
+        stride_h: Distance of windows along the first of two axes.
+
+        stride_w: Distance of windows along the second of two axes.
+
+        strides: Distance of windows along each axis.
+
+        dilation: Distance of elements within a window, for two axes; 1 where absent.
+
+        dilation_h: Distance of elements along the first of two axes.
+
+        dilation_w: Distance of elements along the second of two axes.
+
+        dilations: Distance of elements along each axis.
+
+        pad: Padding on every side of two axes.
+
+        pad_t: Padding before the first of two axes.
+
+        pad_l: Padding before the second of two axes.
+
+        pad_b: Padding behind the first of two axes.
+
+        pad_r: Padding behind the second of two axes.
+
+        pads: Padding before each axis, then behind each: t, l, b, r for two.
+
+        legacy_pad: Another padding rule: VALID none, SAME by stride alone, CAFFE_LEGACY_POOLING rounds up.
+
+        global_pooling: One window over everything; for pools.
+
+        group: Groups of channels that do not mix; for convolutions.
+
+        order: Where the channels stand: before (NCHW) or behind (NHWC) the spatial axes.
+
+        shared_buffer: A hint: share one buffer for unrolled windows.
+
+        float16_compute: A hint; halves always accumulate in float32.
+
+        cudnn_exhaustive_search: A hint for cuDNN.
+
+        no_gradient_to_input: Compute no gradient of the input.
+
+        exhaustive_search: A hint for cuDNN.
+
+        deterministic: A hint for cuDNN.
+
+        ws_nbytes_limit: A hint for cuDNN: bytes of scratch memory.
+
+        no_bias: There is no bias, hence no gradient of one."""
+
+    def Conv2D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., no_gradient_to_input: bool = ..., exhaustive_search: bool = ..., deterministic: bool = ..., ws_nbytes_limit: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = Conv2D(X, filter, [bias])
+
+        :class:`Conv` over two spatial axes.
+
+        kernel: Extent of the window, for two axes.
+
+        kernel_h: Extent of the window along the first of two axes.
+
+        kernel_w: Extent of the window along the second of two axes.
+
+        kernels: Extent of the window along each axis.
+
+        stride: Distance of windows, for two axes; 1 where absent.
+
+        stride_h: Distance of windows along the first of two axes.
+
+        stride_w: Distance of windows along the second of two axes.
+
+        strides: Distance of windows along each axis.
+
+        dilation: Distance of elements within a window, for two axes; 1 where absent.
+
+        dilation_h: Distance of elements along the first of two axes.
+
+        dilation_w: Distance of elements along the second of two axes.
+
+        dilations: Distance of elements along each axis.
+
+        pad: Padding on every side of two axes.
+
+        pad_t: Padding before the first of two axes.
+
+        pad_l: Padding before the second of two axes.
+
+        pad_b: Padding behind the first of two axes.
+
+        pad_r: Padding behind the second of two axes.
+
+        pads: Padding before each axis, then behind each: t, l, b, r for two.
+
+        legacy_pad: Another padding rule: VALID none, SAME by stride alone, CAFFE_LEGACY_POOLING rounds up.
+
+        global_pooling: One window over everything; for pools.
+
+        group: Groups of channels that do not mix; for convolutions.
+
+        order: Where the channels stand: before (NCHW) or behind (NHWC) the spatial axes.
+
+        shared_buffer: A hint: share one buffer for unrolled windows.
+
+        float16_compute: A hint; halves always accumulate in float32.
+
+        cudnn_exhaustive_search: A hint for cuDNN.
+
+        no_gradient_to_input: Compute no gradient of the input.
+
+        exhaustive_search: A hint for cuDNN.
+
+        deterministic: A hint for cuDNN.
+
+        ws_nbytes_limit: A hint for cuDNN: bytes of scratch memory."""
+
+    def Conv2DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., no_gradient_to_input: bool = ..., exhaustive_search: bool = ..., deterministic: bool = ..., ws_nbytes_limit: int = ..., no_bias: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+        """dfilter, [second], [third] = Conv2DGradient(X, filter, dY)
+
+        Gradient of :class:`Conv2D`.
+
+        kernel: Extent of the window, for two axes.
+
+        kernel_h: Extent of the window along the first of two axes.
+
+        kernel_w: Extent of the window along the second of two axes.
+
+        kernels: Extent of the window along each axis.
+
+        stride: Distance of windows, for two axes; 1 where absent.
+
+        stride_h: Distance of windows along the first of two axes.
+
+        stride_w: Distance of windows along the second of two axes.
+
+        strides: Distance of windows along each axis.
+
+        dilation: Distance of elements within a window, for two axes; 1 where absent.
+
+        dilation_h: Distance of elements along the first of two axes.
+
+        dilation_w: Distance of elements along the second of two axes.
+
+        dilations: Distance of elements along each axis.
+
+        pad: Padding on every side of two axes.
+
+        pad_t: Padding before the first of two axes.
+
+        pad_l: Padding before the second of two axes.
+
+        pad_b: Padding behind the first of two axes.
+
+        pad_r: Padding behind the second of two axes.
+
+        pads: Padding before each axis, then behind each: t, l, b, r for two.
+
+        legacy_pad: Another padding rule: VALID none, SAME by stride alone, CAFFE_LEGACY_POOLING rounds up.
+
+        global_pooling: One window over everything; for pools.
+
+        group: Groups of channels that do not mix; for convolutions.
+
+        order: Where the channels stand: before (NCHW) or behind (NHWC) the spatial axes.
+
+        shared_buffer: A hint: share one buffer for unrolled windows.
+
+        float16_compute: A hint; halves always accumulate in float32.
+
+        cudnn_exhaustive_search: A hint for cuDNN.
+
+        no_gradient_to_input: Compute no gradient of the input.
+
+        exhaustive_search: A hint for cuDNN.
+
+        deterministic: A hint for cuDNN.
+
+        ws_nbytes_limit: A hint for cuDNN: bytes of scratch memory.
+
+        no_bias: There is no bias, hence no gradient of one."""
+
+    def Conv3D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., no_gradient_to_input: bool = ..., exhaustive_search: bool = ..., deterministic: bool = ..., ws_nbytes_limit: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = Conv3D(X, filter, [bias])
+
+        :class:`Conv` over three spatial axes.
+
+        kernel: Extent of the window, for two axes.
+
+        kernel_h: Extent of the window along the first of two axes.
+
+        kernel_w: Extent of the window along the second of two axes.
+
+        kernels: Extent of the window along each axis.
+
+        stride: Distance of windows, for two axes; 1 where absent.
+
+        stride_h: Distance of windows along the first of two axes.
+
+        stride_w: Distance of windows along the second of two axes.
+
+        strides: Distance of windows along each axis.
+
+        dilation: Distance of elements within a window, for two axes; 1 where absent.
+
+        dilation_h: Distance of elements along the first of two axes.
+
+        dilation_w: Distance of elements along the second of two axes.
+
+        dilations: Distance of elements along each axis.
+
+        pad: Padding on every side of two axes.
+
+        pad_t: Padding before the first of two axes.
+
+        pad_l: Padding before the second of two axes.
+
+        pad_b: Padding behind the first of two axes.
+
+        pad_r: Padding behind the second of two axes.
+
+        pads: Padding before each axis, then behind each: t, l, b, r for two.
+
+        legacy_pad: Another padding rule: VALID none, SAME by stride alone, CAFFE_LEGACY_POOLING rounds up.
+
+        global_pooling: One window over everything; for pools.
+
+        group: Groups of channels that do not mix; for convolutions.
+
+        order: Where the channels stand: before (NCHW) or behind (NHWC) the spatial axes.
+
+        shared_buffer: A hint: share one buffer for unrolled windows.
+
+        float16_compute: A hint; halves always accumulate in float32.
+
+        cudnn_exhaustive_search: A hint for cuDNN.
+
+        no_gradient_to_input: Compute no gradient of the input.
+
+        exhaustive_search: A hint for cuDNN.
+
+        deterministic: A hint for cuDNN.
+
+        ws_nbytes_limit: A hint for cuDNN: bytes of scratch memory."""
+
+    def Conv3DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., no_gradient_to_input: bool = ..., exhaustive_search: bool = ..., deterministic: bool = ..., ws_nbytes_limit: int = ..., no_bias: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+        """dfilter, [second], [third] = Conv3DGradient(X, filter, dY)
+
+        Gradient of :class:`Conv3D`.
+
+        kernel: Extent of the window, for two axes.
+
+        kernel_h: Extent of the window along the first of two axes.
+
+        kernel_w: Extent of the window along the second of two axes.
+
+        kernels: Extent of the window along each axis.
+
+        stride: Distance of windows, for two axes; 1 where absent.
+
+        stride_h: Distance of windows along the first of two axes.
+
+        stride_w: Distance of windows along the second of two axes.
+
+        strides: Distance of windows along each axis.
+
+        dilation: Distance of elements within a window, for two axes; 1 where absent.
+
+        dilation_h: Distance of elements along the first of two axes.
+
+        dilation_w: Distance of elements along the second of two axes.
+
+        dilations: Distance of elements along each axis.
+
+        pad: Padding on every side of two axes.
+
+        pad_t: Padding before the first of two axes.
+
+        pad_l: Padding before the second of two axes.
+
+        pad_b: Padding behind the first of two axes.
+
+        pad_r: Padding behind the second of two axes.
+
+        pads: Padding before each axis, then behind each: t, l, b, r for two.
+
+        legacy_pad: Another padding rule: VALID none, SAME by stride alone, CAFFE_LEGACY_POOLING rounds up.
+
+        global_pooling: One window over everything; for pools.
+
+        group: Groups of channels that do not mix; for convolutions.
+
+        order: Where the channels stand: before (NCHW) or behind (NHWC) the spatial axes.
+
+        shared_buffer: A hint: share one buffer for unrolled windows.
+
+        float16_compute: A hint; halves always accumulate in float32.
+
+        cudnn_exhaustive_search: A hint for cuDNN.
+
+        no_gradient_to_input: Compute no gradient of the input.
+
+        exhaustive_search: A hint for cuDNN.
+
+        deterministic: A hint for cuDNN.
+
+        ws_nbytes_limit: A hint for cuDNN: bytes of scratch memory.
+
+        no_bias: There is no bias, hence no gradient of one."""
+
+    def ConvGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., no_gradient_to_input: bool = ..., exhaustive_search: bool = ..., deterministic: bool = ..., ws_nbytes_limit: int = ..., no_bias: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+        """dfilter, [second], [third] = ConvGradient(X, filter, dY)
+
+        Gradients of :class:`Conv` for its filters, its bias (unless ``no_bias``) and, where asked for, its input.
+
+        kernel: Extent of the window, for two axes.
+
+        kernel_h: Extent of the window along the first of two axes.
+
+        kernel_w: Extent of the window along the second of two axes.
+
+        kernels: Extent of the window along each axis.
+
+        stride: Distance of windows, for two axes; 1 where absent.
+
+        stride_h: Distance of windows along the first of two axes.
+
+        stride_w: Distance of windows along the second of two axes.
+
+        strides: Distance of windows along each axis.
+
+        dilation: Distance of elements within a window, for two axes; 1 where absent.
+
+        dilation_h: Distance of elements along the first of two axes.
+
+        dilation_w: Distance of elements along the second of two axes.
+
+        dilations: Distance of elements along each axis.
+
+        pad: Padding on every side of two axes.
+
+        pad_t: Padding before the first of two axes.
+
+        pad_l: Padding before the second of two axes.
+
+        pad_b: Padding behind the first of two axes.
+
+        pad_r: Padding behind the second of two axes.
+
+        pads: Padding before each axis, then behind each: t, l, b, r for two.
+
+        legacy_pad: Another padding rule: VALID none, SAME by stride alone, CAFFE_LEGACY_POOLING rounds up.
+
+        global_pooling: One window over everything; for pools.
+
+        group: Groups of channels that do not mix; for convolutions.
+
+        order: Where the channels stand: before (NCHW) or behind (NHWC) the spatial axes.
+
+        shared_buffer: A hint: share one buffer for unrolled windows.
+
+        float16_compute: A hint; halves always accumulate in float32.
+
+        cudnn_exhaustive_search: A hint for cuDNN.
+
+        no_gradient_to_input: Compute no gradient of the input.
+
+        exhaustive_search: A hint for cuDNN.
+
+        deterministic: A hint for cuDNN.
+
+        ws_nbytes_limit: A hint for cuDNN: bytes of scratch memory.
+
+        no_bias: There is no bias, hence no gradient of one."""
+
     def Dropout(self, inputs: _Ins = ..., outputs: _Outs = ..., *, is_test: bool, ratio: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
         """Y, [mask] = Dropout(X)
 
@@ -55,6 +1026,446 @@ class NnCalls:
 
         float16_compute: As in FC."""
 
+    def MaxPool(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = MaxPool(X)
+
+        The largest element of each window; padding never wins, NaN only as the first element.
+
+        kernel: Extent of the window, for two axes.
+
+        kernel_h: Extent of the window along the first of two axes.
+
+        kernel_w: Extent of the window along the second of two axes.
+
+        kernels: Extent of the window along each axis.
+
+        stride: Distance of windows, for two axes; 1 where absent.
+
+        stride_h: Distance of windows along the first of two axes.
+
+        stride_w: Distance of windows along the second of two axes.
+
+        strides: Distance of windows along each axis.
+
+        dilation: Distance of elements within a window, for two axes; 1 where absent.
+
+        dilation_h: Distance of elements along the first of two axes.
+
+        dilation_w: Distance of elements along the second of two axes.
+
+        dilations: Distance of elements along each axis.
+
+        pad: Padding on every side of two axes.
+
+        pad_t: Padding before the first of two axes.
+
+        pad_l: Padding before the second of two axes.
+
+        pad_b: Padding behind the first of two axes.
+
+        pad_r: Padding behind the second of two axes.
+
+        pads: Padding before each axis, then behind each: t, l, b, r for two.
+
+        legacy_pad: Another padding rule: VALID none, SAME by stride alone, CAFFE_LEGACY_POOLING rounds up.
+
+        global_pooling: One window over everything; for pools.
+
+        group: Groups of channels that do not mix; for convolutions.
+
+        order: Where the channels stand: before (NCHW) or behind (NHWC) the spatial axes.
+
+        shared_buffer: A hint: share one buffer for unrolled windows.
+
+        float16_compute: A hint; halves always accumulate in float32.
+
+        cudnn_exhaustive_search: A hint for cuDNN."""
+
+    def MaxPool1D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = MaxPool1D(X)
+
+        :class:`MaxPool` over one spatial axis.
+
+        kernel: Extent of the window, for two axes.
+
+        kernel_h: Extent of the window along the first of two axes.
+
+        kernel_w: Extent of the window along the second of two axes.
+
+        kernels: Extent of the window along each axis.
+
+        stride: Distance of windows, for two axes; 1 where absent.
+
+        stride_h: Distance of windows along the first of two axes.
+
+        stride_w: Distance of windows along the second of two axes.
+
+        strides: Distance of windows along each axis.
+
+        dilation: Distance of elements within a window, for two axes; 1 where absent.
+
+        dilation_h: Distance of elements along the first of two axes.
+
+        dilation_w: Distance of elements along the second of two axes.
+
+        dilations: Distance of elements along each axis.
+
+        pad: Padding on every side of two axes.
+
+        pad_t: Padding before the first of two axes.
+
+        pad_l: Padding before the second of two axes.
+
+        pad_b: Padding behind the first of two axes.
+
+        pad_r: Padding behind the second of two axes.
+
+        pads: Padding before each axis, then behind each: t, l, b, r for two.
+
+        legacy_pad: Another padding rule: VALID none, SAME by stride alone, CAFFE_LEGACY_POOLING rounds up.
+
+        global_pooling: One window over everything; for pools.
+
+        group: Groups of channels that do not mix; for convolutions.
+
+        order: Where the channels stand: before (NCHW) or behind (NHWC) the spatial axes.
+
+        shared_buffer: A hint: share one buffer for unrolled windows.
+
+        float16_compute: A hint; halves always accumulate in float32.
+
+        cudnn_exhaustive_search: A hint for cuDNN."""
+
+    def MaxPool1DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """dX = MaxPool1DGradient(X, Y, dY)
+
+        Gradient of :class:`MaxPool1D`.
+
+        kernel: Extent of the window, for two axes.
+
+        kernel_h: Extent of the window along the first of two axes.
+
+        kernel_w: Extent of the window along the second of two axes.
+
+        kernels: Extent of the window along each axis.
+
+        stride: Distance of windows, for two axes; 1 where absent.
+
+        stride_h: Distance of windows along the first of two axes.
+
+        stride_w: Distance of windows along the second of two axes.
+
+        strides: Distance of windows along each axis.
+
+        dilation: Distance of elements within a window, for two axes; 1 where absent.
+
+        dilation_h: Distance of elements along the first of two axes.
+
+        dilation_w: Distance of elements along the second of two axes.
+
+        dilations: Distance of elements along each axis.
+
+        pad: Padding on every side of two axes.
+
+        pad_t: Padding before the first of two axes.
+
+        pad_l: Padding before the second of two axes.
+
+        pad_b: Padding behind the first of two axes.
+
+        pad_r: Padding behind the second of two axes.
+
+        pads: Padding before each axis, then behind each: t, l, b, r for two.
+
+        legacy_pad: Another padding rule: VALID none, SAME by stride alone, CAFFE_LEGACY_POOLING rounds up.
+
+        global_pooling: One window over everything; for pools.
+
+        group: Groups of channels that do not mix; for convolutions.
+
+        order: Where the channels stand: before (NCHW) or behind (NHWC) the spatial axes.
+
+        shared_buffer: A hint: share one buffer for unrolled windows.
+
+        float16_compute: A hint; halves always accumulate in float32.
+
+        cudnn_exhaustive_search: A hint for cuDNN."""
+
+    def MaxPool2D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = MaxPool2D(X)
+
+        :class:`MaxPool` over two spatial axes.
+
+        kernel: Extent of the window, for two axes.
+
+        kernel_h: Extent of the window along the first of two axes.
+
+        kernel_w: Extent of the window along the second of two axes.
+
+        kernels: Extent of the window along each axis.
+
+        stride: Distance of windows, for two axes; 1 where absent.
+
+        stride_h: Distance of windows along the first of two axes.
+
+        stride_w: Distance of windows along the second of two axes.
+
+        strides: Distance of windows along each axis.
+
+        dilation: Distance of elements within a window, for two axes; 1 where absent.
+
+        dilation_h: Distance of elements along the first of two axes.
+
+        dilation_w: Distance of elements along the second of two axes.
+
+        dilations: Distance of elements along each axis.
+
+        pad: Padding on every side of two axes.
+
+        pad_t: Padding before the first of two axes.
+
+        pad_l: Padding before the second of two axes.
+
+        pad_b: Padding behind the first of two axes.
+
+        pad_r: Padding behind the second of two axes.
+
+        pads: Padding before each axis, then behind each: t, l, b, r for two.
+
+        legacy_pad: Another padding rule: VALID none, SAME by stride alone, CAFFE_LEGACY_POOLING rounds up.
+
+        global_pooling: One window over everything; for pools.
+
+        group: Groups of channels that do not mix; for convolutions.
+
+        order: Where the channels stand: before (NCHW) or behind (NHWC) the spatial axes.
+
+        shared_buffer: A hint: share one buffer for unrolled windows.
+
+        float16_compute: A hint; halves always accumulate in float32.
+
+        cudnn_exhaustive_search: A hint for cuDNN."""
+
+    def MaxPool2DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """dX = MaxPool2DGradient(X, Y, dY)
+
+        Gradient of :class:`MaxPool2D`.
+
+        kernel: Extent of the window, for two axes.
+
+        kernel_h: Extent of the window along the first of two axes.
+
+        kernel_w: Extent of the window along the second of two axes.
+
+        kernels: Extent of the window along each axis.
+
+        stride: Distance of windows, for two axes; 1 where absent.
+
+        stride_h: Distance of windows along the first of two axes.
+
+        stride_w: Distance of windows along the second of two axes.
+
+        strides: Distance of windows along each axis.
+
+        dilation: Distance of elements within a window, for two axes; 1 where absent.
+
+        dilation_h: Distance of elements along the first of two axes.
+
+        dilation_w: Distance of elements along the second of two axes.
+
+        dilations: Distance of elements along each axis.
+
+        pad: Padding on every side of two axes.
+
+        pad_t: Padding before the first of two axes.
+
+        pad_l: Padding before the second of two axes.
+
+        pad_b: Padding behind the first of two axes.
+
+        pad_r: Padding behind the second of two axes.
+
+        pads: Padding before each axis, then behind each: t, l, b, r for two.
+
+        legacy_pad: Another padding rule: VALID none, SAME by stride alone, CAFFE_LEGACY_POOLING rounds up.
+
+        global_pooling: One window over everything; for pools.
+
+        group: Groups of channels that do not mix; for convolutions.
+
+        order: Where the channels stand: before (NCHW) or behind (NHWC) the spatial axes.
+
+        shared_buffer: A hint: share one buffer for unrolled windows.
+
+        float16_compute: A hint; halves always accumulate in float32.
+
+        cudnn_exhaustive_search: A hint for cuDNN."""
+
+    def MaxPool3D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = MaxPool3D(X)
+
+        :class:`MaxPool` over three spatial axes.
+
+        kernel: Extent of the window, for two axes.
+
+        kernel_h: Extent of the window along the first of two axes.
+
+        kernel_w: Extent of the window along the second of two axes.
+
+        kernels: Extent of the window along each axis.
+
+        stride: Distance of windows, for two axes; 1 where absent.
+
+        stride_h: Distance of windows along the first of two axes.
+
+        stride_w: Distance of windows along the second of two axes.
+
+        strides: Distance of windows along each axis.
+
+        dilation: Distance of elements within a window, for two axes; 1 where absent.
+
+        dilation_h: Distance of elements along the first of two axes.
+
+        dilation_w: Distance of elements along the second of two axes.
+
+        dilations: Distance of elements along each axis.
+
+        pad: Padding on every side of two axes.
+
+        pad_t: Padding before the first of two axes.
+
+        pad_l: Padding before the second of two axes.
+
+        pad_b: Padding behind the first of two axes.
+
+        pad_r: Padding behind the second of two axes.
+
+        pads: Padding before each axis, then behind each: t, l, b, r for two.
+
+        legacy_pad: Another padding rule: VALID none, SAME by stride alone, CAFFE_LEGACY_POOLING rounds up.
+
+        global_pooling: One window over everything; for pools.
+
+        group: Groups of channels that do not mix; for convolutions.
+
+        order: Where the channels stand: before (NCHW) or behind (NHWC) the spatial axes.
+
+        shared_buffer: A hint: share one buffer for unrolled windows.
+
+        float16_compute: A hint; halves always accumulate in float32.
+
+        cudnn_exhaustive_search: A hint for cuDNN."""
+
+    def MaxPool3DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """dX = MaxPool3DGradient(X, Y, dY)
+
+        Gradient of :class:`MaxPool3D`.
+
+        kernel: Extent of the window, for two axes.
+
+        kernel_h: Extent of the window along the first of two axes.
+
+        kernel_w: Extent of the window along the second of two axes.
+
+        kernels: Extent of the window along each axis.
+
+        stride: Distance of windows, for two axes; 1 where absent.
+
+        stride_h: Distance of windows along the first of two axes.
+
+        stride_w: Distance of windows along the second of two axes.
+
+        strides: Distance of windows along each axis.
+
+        dilation: Distance of elements within a window, for two axes; 1 where absent.
+
+        dilation_h: Distance of elements along the first of two axes.
+
+        dilation_w: Distance of elements along the second of two axes.
+
+        dilations: Distance of elements along each axis.
+
+        pad: Padding on every side of two axes.
+
+        pad_t: Padding before the first of two axes.
+
+        pad_l: Padding before the second of two axes.
+
+        pad_b: Padding behind the first of two axes.
+
+        pad_r: Padding behind the second of two axes.
+
+        pads: Padding before each axis, then behind each: t, l, b, r for two.
+
+        legacy_pad: Another padding rule: VALID none, SAME by stride alone, CAFFE_LEGACY_POOLING rounds up.
+
+        global_pooling: One window over everything; for pools.
+
+        group: Groups of channels that do not mix; for convolutions.
+
+        order: Where the channels stand: before (NCHW) or behind (NHWC) the spatial axes.
+
+        shared_buffer: A hint: share one buffer for unrolled windows.
+
+        float16_compute: A hint; halves always accumulate in float32.
+
+        cudnn_exhaustive_search: A hint for cuDNN."""
+
+    def MaxPoolGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """dX = MaxPoolGradient(X, Y, dY)
+
+        Gradient of :class:`MaxPool`: dY to every place of the window that equals its largest element.
+
+        kernel: Extent of the window, for two axes.
+
+        kernel_h: Extent of the window along the first of two axes.
+
+        kernel_w: Extent of the window along the second of two axes.
+
+        kernels: Extent of the window along each axis.
+
+        stride: Distance of windows, for two axes; 1 where absent.
+
+        stride_h: Distance of windows along the first of two axes.
+
+        stride_w: Distance of windows along the second of two axes.
+
+        strides: Distance of windows along each axis.
+
+        dilation: Distance of elements within a window, for two axes; 1 where absent.
+
+        dilation_h: Distance of elements along the first of two axes.
+
+        dilation_w: Distance of elements along the second of two axes.
+
+        dilations: Distance of elements along each axis.
+
+        pad: Padding on every side of two axes.
+
+        pad_t: Padding before the first of two axes.
+
+        pad_l: Padding before the second of two axes.
+
+        pad_b: Padding behind the first of two axes.
+
+        pad_r: Padding behind the second of two axes.
+
+        pads: Padding before each axis, then behind each: t, l, b, r for two.
+
+        legacy_pad: Another padding rule: VALID none, SAME by stride alone, CAFFE_LEGACY_POOLING rounds up.
+
+        global_pooling: One window over everything; for pools.
+
+        group: Groups of channels that do not mix; for convolutions.
+
+        order: Where the channels stand: before (NCHW) or behind (NHWC) the spatial axes.
+
+        shared_buffer: A hint: share one buffer for unrolled windows.
+
+        float16_compute: A hint; halves always accumulate in float32.
+
+        cudnn_exhaustive_search: A hint for cuDNN."""
+
     def Relu(self, inputs: _Ins = ..., outputs: _Outs = ..., *, cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = Relu(X)
 
@@ -68,3 +1479,19 @@ class NnCalls:
         Gradient of :class:`Relu`, from its output: dY where Y > 0, else 0.
 
         cudnn_exhaustive_search: A hint for cuDNN."""
+
+    def Softmax(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = Softmax(X)
+
+        ``Y = exp(X) / sum(exp(X))`` over the axes from ``axis`` on, taken together as one axis of classes.
+
+        Halves are computed in float32 and rounded once.
+
+        axis: First axis of the classes: what follows it is flattened."""
+
+    def SoftmaxGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """dX = SoftmaxGradient(Y, dY)
+
+        Gradient of :class:`Softmax`, from its output: ``dX = Y * (dY - sum(Y * dY))``.
+
+        axis: First axis of the classes: what follows it is flattened."""
