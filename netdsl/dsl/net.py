@@ -125,6 +125,10 @@ class Net(OpCalls):
         """Return the blob called ``name`` (in the current scope) as a value of this net."""
         return Blob(self._scoped(name), self)
 
+    def computes(self, blob: BlobLike) -> bool:
+        """Whether an operator of this net writes ``blob``."""
+        return str(blob) in self._written
+
     def type_of(self, blob: BlobLike) -> BlobType:
         """What is known of a blob's type after the operators appended so far."""
         return self._types.get(str(blob), UNKNOWN)

@@ -1026,6 +1026,66 @@ class NnCalls:
 
         float16_compute: As in FC."""
 
+    def LRN(self, inputs: _Ins = ..., outputs: _Outs = ..., *, size: int = ..., alpha: float = ..., beta: float = ..., bias: float = ..., order: str = ..., cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+        """Y, [Y_scale] = LRN(X)
+
+        Divide each element by a power of the squares around it: ``Y = X * scale ** -beta``.
+
+        ``scale = bias + alpha / size * sum of squares`` of ``size`` neighbouring channels.
+
+        size: How many neighbouring channels are summed.
+
+        alpha: Factor of their mean square.
+
+        beta: Power of the sum that X is divided by.
+
+        bias: Added to the sum.
+
+        order: Where the channels stand.
+
+        cudnn_exhaustive_search: A hint for cuDNN."""
+
+    def LRNGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, size: int = ..., alpha: float = ..., beta: float = ..., bias: float = ..., order: str = ..., cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """dX = LRNGradient(X, Y, dY)
+
+        Gradient of :class:`LRN`.
+
+        size: How many neighbouring channels are summed.
+
+        alpha: Factor of their mean square.
+
+        beta: Power of the sum that X is divided by.
+
+        bias: Added to the sum.
+
+        order: Where the channels stand.
+
+        cudnn_exhaustive_search: A hint for cuDNN."""
+
+    def LayerNorm(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., epsilon: float = ..., elementwise_affine: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
+        """Y, mean, stddev = LayerNorm(X, [gamma], [beta])
+
+        Normalise each example: subtract its mean and divide by its standard deviation, ``sqrt(var + epsilon)``.
+
+        gamma and beta, where given, then scale and shift it; they get gradients only with ``elementwise_affine``.
+
+        axis: First of the axes normalised together; those before it stay apart.
+
+        epsilon: Added to the variance.
+
+        elementwise_affine: gamma and beta are parameters and get gradients."""
+
+    def LayerNormGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., epsilon: float = ..., elementwise_affine: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+        """dX, [dgamma], [dbeta] = LayerNormGradient(dY, Y, mean, stddev, X, [gamma])
+
+        Gradients of :class:`LayerNorm`: of X, and with gamma given of gamma and beta too.
+
+        axis: First of the axes normalised together; those before it stay apart.
+
+        epsilon: Added to the variance.
+
+        elementwise_affine: gamma and beta are parameters and get gradients."""
+
     def MaxPool(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = MaxPool(X)
 
@@ -1495,3 +1555,46 @@ class NnCalls:
         Gradient of :class:`Softmax`, from its output: ``dX = Y * (dY - sum(Y * dY))``.
 
         axis: First axis of the classes: what follows it is flattened."""
+
+    def SpatialBN(self, inputs: _Ins = ..., outputs: _Outs = ..., *, is_test: bool, epsilon: float = ..., order: str = ..., num_batches: int = ..., cudnn_exhaustive_search: bool = ..., momentum: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+        """Y, [mean_out], [var_out], [saved_mean], [saved_inv_std] = SpatialBN(X, scale, bias, mean, var, [sums], [sumsq])
+
+        Normalise every channel: ``Y = (X - mean) / sqrt(var + epsilon) * scale + bias``.
+
+        In training, mean and (biased) variance are those of the batch, and the running ones are updated in place:
+        ``running = momentum * running + (1 - momentum) * batch``, with the unbiased variance. An empty batch leaves
+        them; a single element for each channel has no unbiased variance, which gives NaN. In test mode the running
+        ones are used.
+
+        epsilon: Added to the variance.
+
+        order: Where the channels stand: axis 1 (NCHW) or the last (NHWC).
+
+        num_batches: How many batches the sums given are of; above 1 they are used instead of own ones.
+
+        cudnn_exhaustive_search: A hint for cuDNN.
+
+        is_test: Use the running statistics.
+
+        momentum: How much of the running statistics is kept."""
+
+    def SpatialBNGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, epsilon: float = ..., order: str = ..., num_batches: int = ..., cudnn_exhaustive_search: bool = ..., is_test: bool = ..., momentum: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
+        """dX, dscale, dbias = SpatialBNGradient(X, scale, dY, saved_mean, saved_inv_std, [dscale_sums], [dbias_sums])
+
+        Gradients of :class:`SpatialBN` for its input, scale and bias, from the statistics it saved.
+
+        Like Caffe2 it takes any fourth and fifth input for a mean and an inverse standard deviation, through
+        both of which it differentiates; after test mode those are the running mean and variance.
+        With ``num_batches`` the gradients of scale and bias summed over these batches come in and leave as means.
+
+        epsilon: Added to the variance.
+
+        order: Where the channels stand: axis 1 (NCHW) or the last (NHWC).
+
+        num_batches: How many batches the sums given are of; above 1 they are used instead of own ones.
+
+        cudnn_exhaustive_search: A hint for cuDNN.
+
+        is_test: As in SpatialBN.
+
+        momentum: As in SpatialBN."""

@@ -1,0 +1,166 @@
+"""What every optimizer shares: the iteration counter, learning rates, state blobs, sparse gradients."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import attrs
+
+from netdsl.dsl import Blob, Net, Parameter, SparseGradient, device_scope
+from netdsl.errors import NetError, SchemaError
+from netdsl.ir import UNKNOWN
+
+if TYPE_CHECKING:
+    from netdsl.model import Model
+
+ITERATION, MUTEX = "optimizer_iteration", "iteration_mutex"
+AGGREGATORS = {"mean": "UnsortedSegmentMean", "sum": "UnsortedSegmentSum"}
+
+
+class Updates:
+    """Where an optimizer appends: state to the init net, steps to the net."""
+
+    def __init__(self, model: Model, prefix: str) -> None:
+        self.net: Net = model.net
+        self.init: Net = model.init_net
+        self.prefix = prefix
+        self._rates: dict[Any, Blob] = {}
+
+    def once(self, type_: str, name: str, args: Mapping[str, Any], inputs: Any = ()) -> Blob:
+        """Return the init net's blob ``name``, appending what makes it on first use."""
+        if not self.init.computes(name):
+            self.init.add(type_, inputs, Blob(name, self.init), args)
+        return self.adopt(name)
+
+    def state(self, parameter: Blob, suffix: str) -> Blob:
+        """Return the zeroed state blob of ``parameter``, shaped as it."""
+        return self.once("ConstantFill", f"{parameter}_{suffix}", {"value": 0.0}, Blob(parameter.name, self.init))
+
+    def constant(self, name: str, value: float) -> Blob:
+        """Return a blob that holds one float."""
+        return self.once("ConstantFill", name, {"shape": [1], "value": value})
+
+    def one(self) -> Blob:
+        """Return the blob that holds 1.0, one a net."""
+        return self.constant("ONE_0_0", 1.0)
+
+    def adopt(self, name: str) -> Blob:
+        """Tell the net what the init net knows of a blob's type; return the net's blob."""
+        type_ = self.init.type_of(name)
+        if type_ != UNKNOWN and not self.net.computes(name):
+            self.net.set_type(name, type_)
+        return Blob(name, self.net)
+
+    def iteration(self) -> Blob:
+        """Return the iteration counter, counted up once a run; appended on first use."""
+        if not self.net.computes(ITERATION):
+            with device_scope("cpu"):
+                self.once("ConstantFill", ITERATION, {"shape": [1], "value": 0, "dtype": "int64"})
+                self.once("CreateMutex", MUTEX, {})
+                counter = Blob(ITERATION, self.net)
+                self.net.add("AtomicIter", [Blob(MUTEX, self.net), counter], counter)
+        return Blob(ITERATION, self.net)
+
+    def learning_rate(self, base_lr: float, policy: str, schedule: Mapping[str, Any]) -> Blob:
+        """Return the blob of a learning rate; equal ones are appended once.
+
+        ``base_lr`` is as the update operators want it: negative where they add.
+        """
+        key = (base_lr, policy, tuple(sorted(schedule.items(), key=lambda item: item[0])))
+        if key not in self._rates:
+            iteration = self.iteration()
+            name, count = f"{self.prefix}_lr", 1
+            while self.net.computes(name):
+                count += 1
+                name = f"{self.prefix}_lr_{count}"
+            args = {"base_lr": base_lr, "policy": policy, **schedule}
+            self._rates[key] = self.net.add("LearningRate", iteration, Blob(name, self.net), args)
+        return self._rates[key]
+
+    def lars(self, parameter: Blob, grad: Blob, offset: float) -> Blob:
+        """Return the layer-wise factor of a learning rate (https://arxiv.org/abs/1708.03888)."""
+        decay = self.constant("weight_decay", 0.0)
+        trust = self.constant("trust", 1.0)
+        most = self.constant("lr_max", 3.4028234663852886e38)
+        name = Blob(f"{self.prefix}_{parameter}_lars", self.net)
+        args = {"offset": offset, "lr_min": 0.0}
+        return self.net.add("Lars", [parameter, grad, decay, trust, most], name, args)
+
+    def scaled(self, rate: Blob, factor: Blob) -> Blob:
+        """Return a learning rate times a factor."""
+        name = Blob(f"{self.prefix}_local_scaled_lr", self.net)
+        return self.net.add("Mul", [rate, factor], name, {"broadcast": 1})
+
+    def deduplicated(self, grad: SparseGradient, aggregator: str | None) -> SparseGradient:
+        """Return ``grad`` with one row an index: the mean or sum of the rows of a repeated one."""
+        if aggregator is None:
+            return grad
+        indices, places = self.net.add("Unique", grad.indices, 2)
+        values = self.net.add(AGGREGATORS[aggregator], [grad.values, places], self._first(AGGREGATORS[aggregator]))
+        return SparseGradient(indices, values)
+
+    def _first(self, type_: str) -> list[Blob]:
+        """Name the single output of a segment operator as one of several: ``net/Type:0``."""
+        count = 1
+        while True:
+            base = f"{self.net.name}/{type_}" if count == 1 else f"{self.net.name}/{type_}_{count}"
+            if not self.net.computes(f"{base}:0"):
+                return [Blob(f"{base}:0", self.net)]
+            count += 1
+
+
+def _aggregator(_: Any, __: Any, value: str | None) -> None:
+    if value is not None and value not in AGGREGATORS:
+        raise SchemaError("unknown sparse aggregator", expected="mean, sum or None", got=repr(value))
+
+
+def _rate(_: Any, __: Any, value: float) -> None:
+    if not value >= 0:
+        raise SchemaError("a base learning rate is zero or positive", got=value)
+
+
+@attrs.frozen(kw_only=True)
+class Optimizer(abc.ABC):
+    """Base of the optimizers: ``build(model)`` appends one update per trained parameter.
+
+    ``policy`` and ``schedule`` are those of the LearningRate operator: ``policy="step",
+    schedule={"stepsize": 100, "gamma": 0.5}``. A rate of 0 appends nothing.
+    """
+
+    prefix: ClassVar[str]
+
+    base_learning_rate: float = attrs.field(default=0.01, validator=_rate)
+    policy: str = "fixed"
+    schedule: Mapping[str, Any] = attrs.field(factory=dict)
+    sparse_dedup: str | None = attrs.field(default=None, validator=_aggregator)
+
+    def build(self, model: Model, parameters: Iterable[Parameter] | None = None) -> None:
+        """Append the updates of ``parameters`` (default: all that are not frozen) of ``model``.
+
+        Raises:
+            NetError: no parameter has a gradient, usually because ``model.add_gradients`` was not called.
+        """
+        chosen = [p for p in (model.params() if parameters is None else parameters) if not p.frozen]
+        trained = [p for p in chosen if p.grad is not None]
+        if not trained:
+            raise NetError(
+                f"no parameter of model {model.name!r} has a gradient",
+                parameters=", ".join(p.name for p in chosen) or "none",
+                fix="call model.add_gradients(loss) first",
+            )
+        updates = Updates(model, self.prefix)
+        for parameter in trained:
+            if self.base_learning_rate * parameter.lr_multiplier:
+                parameter.settings.update(optimizer=type(self).__name__, lr=self.base_learning_rate * parameter.lr_multiplier)
+                self.update(updates, parameter)
+
+    @abc.abstractmethod
+    def update(self, to: Updates, parameter: Parameter) -> None:
+        """Append the update of one parameter."""
+
+    def rate(self, to: Updates, parameter: Parameter, sign: int) -> Blob:
+        """Return the learning-rate blob of ``parameter``; ``sign`` is -1 where the update adds."""
+        base = sign * self.base_learning_rate * parameter.lr_multiplier
+        return to.learning_rate(base, self.policy, self.schedule)
