@@ -34,9 +34,10 @@ class Group:
         self.graph = Graph()
         self.steps: list[tuple[Operator, tuple[str, ...], tuple[str, ...]]] = []
         self.shape: Shape = ()
+        self.types: dict[str, BlobType] = {}  # of every blob read or written
         self.outputs: dict[str, Node] = {}
         self._values: dict[str, Node] = {}  # what each blob holds by now
-        self._types: dict[str, tuple[Any, Shape]] = {}
+        self.known: dict[str, tuple[Any, Shape]] = {}  # the same, as NumPy's dtypes and shapes
         self._written: dict[str, None] = {}
         self._blocks: Blocks | None = None
 
@@ -75,7 +76,7 @@ class Group:
         if not op.elementwise or len(self.steps) >= MAX_OPERATORS or self.graph.mark() >= MAX_NODES:
             return False
         known = {name: static(types.get(name)) for name in (*inputs, *outputs)}
-        if None in known.values() or any(self._types.get(k, t) != t for k, t in known.items()):
+        if None in known.values() or any(self.known.get(k, t) != t for k, t in known.items()):
             return False
         shapes = {shape for _, shape in known.values() if math.prod(shape) != 1}  # type: ignore[misc]
         if len(shapes | ({self.shape} if self.shape else set())) > 1:
@@ -89,7 +90,8 @@ class Group:
             if node.op == "input":
                 self._values[node.value] = node
         self._values |= written
-        self._types |= known  # type: ignore[arg-type]
+        self.known |= known  # type: ignore[arg-type]
+        self.types |= {name: types[name] for name in known}
         self._written |= dict.fromkeys(written)
         self.steps.append((op, tuple(inputs), tuple(outputs)))
         for shape in shapes:
@@ -149,7 +151,7 @@ class Group:
         return self._blocks.bind(arrays, block)
 
     def _plain(self, arrays: Mapping[str, np.ndarray]) -> list[Call]:
-        own = {k: np.empty(shape, dtype) for k, (dtype, shape) in self._types.items() if k not in arrays}
+        own = {k: np.empty(shape, dtype) for k, (dtype, shape) in self.known.items() if k not in arrays}
         at = {**own, **arrays}
         return [(_run_plainly, (op, [at[k] for k in ins], [at[k] for k in outs])) for op, ins, outs in self.steps]
 

@@ -20,6 +20,17 @@ if TYPE_CHECKING:
     from netdsl.runtime.groups import Group
 
 
+def windows_of(
+    shape: Sequence[int], strides: Sequence[int], kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return shape and strides of the view that :meth:`ArrayModule.windows` describes."""
+    lead = len(shape) - len(kernel)
+    counts = [(n - d * (k - 1) - 1) // s + 1 for n, k, s, d in zip(shape[lead:], kernel, stride, dilation, strict=True)]
+    steps = [t * s for t, s in zip(strides[lead:], stride, strict=True)]
+    inner = [t * d for t, d in zip(strides[lead:], dilation, strict=True)]
+    return (*shape[:lead], *counts, *kernel), (*strides[:lead], *steps, *inner)
+
+
 class NumpyModule:
     """NumPy's functions under the names of :class:`ArrayModule`, and those that every backend supplies."""
 
@@ -45,12 +56,8 @@ class NumpyModule:
         np.add.at(target, indices, values)
 
     def windows(self, a: Array, kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int]) -> Array:
-        lead = a.ndim - len(kernel)
-        extents = zip(a.shape[lead:], kernel, stride, dilation, strict=True)
-        counts = [(n - d * (k - 1) - 1) // s + 1 for n, k, s, d in extents]
-        steps, along = a.strides[lead:], a.strides[:lead]
-        strides = (*along, *(t * s for t, s in zip(steps, stride)), *(t * d for t, d in zip(steps, dilation)))  # noqa: B905
-        return np.lib.stride_tricks.as_strided(a, (*a.shape[:lead], *counts, *kernel), strides, writeable=False)
+        shape, strides = windows_of(a.shape, a.strides, kernel, stride, dilation)
+        return np.lib.stride_tricks.as_strided(a, shape, strides, writeable=False)
 
     def array_of(self, values: Sequence[Any], dtype: Any) -> Array:
         wanted = numpy_dtype(dtype)

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netdsl.ops.xp import Array
+from netdsl.ops.xp import Array, Stream
 from netdsl.runtime.backends import Backend, Call
 from netdsl.runtime.backends import numpy as host
+from netdsl.runtime.backends.hoststream import HostStream
 from netdsl.runtime.values import numpy_dtype
 
 if TYPE_CHECKING:
@@ -265,6 +266,8 @@ class StrictModule:
     def from_host(self, a: np.ndarray) -> DeviceArray:
         if not isinstance(a, np.ndarray | np.generic):
             raise TypeError(f"from_host: expected a NumPy array, got a {type(a).__name__}")
+        if a.dtype.kind == "O":
+            raise TypeError("from_host: CuPy has no arrays of strings; they stay on the host")
         return DeviceArray(np.array(a, order="C"))
 
 
@@ -273,17 +276,6 @@ def _arrays(where: str, *values: Any) -> list[np.ndarray]:
         if not isinstance(value, DeviceArray):
             raise TypeError(f"xp.{where}: expected a device array, got a {type(value).__name__}")
     return [v._host for v in values]
-
-
-class StrictStream:
-    """A stream of the host whose numbers arrive as device arrays."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        method = getattr(self._stream, name)
-        return lambda *args, **kwargs: wrap(method(*args, **kwargs))
 
 
 class StrictBackend(Backend):
@@ -308,8 +300,8 @@ class StrictBackend(Backend):
     def from_host(self, a: np.ndarray) -> DeviceArray:
         return self.xp.from_host(a)
 
-    def stream(self, seed: int, net: str, output: str, run: int) -> Any:
-        return StrictStream(self._numpy.stream(seed, net, output, run))
+    def stream(self, seed: int, net: str, output: str, run: int) -> Stream:
+        return HostStream(self._numpy.stream(seed, net, output, run), self.from_host)
 
     def compile_group(self, group: Group, buffers: Mapping[str, DeviceArray]) -> list[Call] | None:
         return group.bind({name: array._host for name, array in buffers.items()})
