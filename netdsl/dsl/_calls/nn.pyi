@@ -1067,13 +1067,13 @@ class NnCalls:
 
         Normalise each example: subtract its mean and divide by its standard deviation, ``sqrt(var + epsilon)``.
 
-        gamma and beta, where given, then scale and shift it; they get gradients only with ``elementwise_affine``.
+        With ``elementwise_affine`` gamma and beta then scale and shift it; without, they are not read.
 
         axis: First of the axes normalised together; those before it stay apart.
 
         epsilon: Added to the variance.
 
-        elementwise_affine: gamma and beta are parameters and get gradients."""
+        elementwise_affine: Scale by gamma and shift by beta."""
 
     def LayerNormGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., epsilon: float = ..., elementwise_affine: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
         """dX, [dgamma], [dbeta] = LayerNormGradient(dY, Y, mean, stddev, X, [gamma])
@@ -1084,7 +1084,7 @@ class NnCalls:
 
         epsilon: Added to the variance.
 
-        elementwise_affine: gamma and beta are parameters and get gradients."""
+        elementwise_affine: Scale by gamma and shift by beta."""
 
     def MaxPool(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = MaxPool(X)
