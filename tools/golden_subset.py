@@ -85,6 +85,7 @@ def condensed(case: Mapping[str, Any], arrays: Mapping[str, np.ndarray], packer:
     """The record of one case as it is written."""
     found: dict[str, Any] = {key: case[key] for key in ("case", "op", "args", "inputs", "outputs")}
     found |= {key: case[key] for key in FIELDS if key in case}
+    found["inputs"] += [name for name in case.get("blob_inputs", ()) if name not in case["inputs"]]
     if "pre_ops" in case:
         found["pre"] = [[op["op"], op["inputs"], op["outputs"], op["args"]] for op in case["pre_ops"]]
     if "emulated" in case.get("provenance", ""):

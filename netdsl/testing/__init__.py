@@ -1,1 +1,21 @@
-"""Checks for authors of operators; see docs/operators-testing.md."""
+"""Checks for authors of operators, inside this package and outside of it; see docs/operators-testing.md."""
+
+from netdsl.testing.arrays import integers, normal, spread, uniform
+from netdsl.testing.case import Case
+from netdsl.testing.checks import CHECKS, Check, check_case, check_operator, checks_for
+from netdsl.testing.plain import Plain, execute
+
+__all__ = [
+    "CHECKS",
+    "Case",
+    "Check",
+    "Plain",
+    "check_case",
+    "check_operator",
+    "checks_for",
+    "execute",
+    "integers",
+    "normal",
+    "spread",
+    "uniform",
+]

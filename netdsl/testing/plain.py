@@ -2,47 +2,49 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 import attrs
+import numpy as np
 
 from netdsl.analysis.infer import infer_bound
 from netdsl.errors import BlobError, MissingKernelError, did_you_mean
-from netdsl.ir import UNKNOWN, BlobType, NetDef, Opaque, OperatorDef, TensorType
+from netdsl.ir import UNKNOWN, BlobType, NetDef, Opaque, OperatorDef
 from netdsl.ops.schema import Computes, Operator, Runs, Samples, bound
-from netdsl.runtime import backends
-from netdsl.runtime.values import type_of
+from netdsl.runtime import Workspace, backends
+from netdsl.runtime.values import as_tensor, type_of
 
 
 @attrs.define(eq=False)
 class Plain:
-    """Blobs by name, and the one way to change them: :meth:`run`.
+    """NumPy blobs by name, and the one way to change them: :meth:`run`.
 
     No plan, no buffers, no traced groups; every type that inference promises is checked against what
-    the body returned. ``backend`` is the name of a backend of the runtime; blobs are its arrays.
+    the body returned.
     """
 
     blobs: dict[str, Any] = attrs.field(factory=dict)
     seed: int = 0
-    backend: str = "numpy"
-    runs: int = 0
     lines: list[str] = attrs.field(factory=list)
+    _runs: Counter[str] = attrs.field(factory=Counter)
 
     def run(self, net: NetDef | OperatorDef) -> None:
         """Run a net, or a single operator.
 
         Raises:
             NetdslError: an operator that refuses its inputs; what ran before it stays.
+            AssertionError: an operator that computes other types than it infers.
         """
         net = NetDef("plain", [net]) if isinstance(net, OperatorDef) else net
-        library = backends.get(self.backend)
+        library = backends.get("numpy")
         with library.scope():
             for op in net.ops:
                 self._step(library, net, op)
-        self.runs += 1
+        self._runs[net.name] += 1
 
-    def _step(self, library: Any, net: NetDef, op: OperatorDef) -> None:
+    def _step(self, library: backends.Backend, net: NetDef, op: OperatorDef) -> None:
         made = bound(op)
         for name in op.inputs:
             if name not in self.blobs:
@@ -52,11 +54,10 @@ class Plain:
         made.formal_outputs.layout(len(op.outputs))
         promised = infer_bound(made, op, types)
         inputs = made.formal_inputs.group(values)
-        context = PlainContext(self, library.xp, op)
         if isinstance(made, Runs):
-            result = made.run(context, *inputs)
+            result = made.run(PlainContext(self, library.xp, op), *inputs)
         elif isinstance(made, Samples):
-            stream = library.stream(self.seed, net.name, op.outputs[0], self.runs)
+            stream = library.stream(self.seed, net.name, op.outputs[0], self._runs[net.name])
             result = made.sample(library.xp, stream, *inputs)
         elif isinstance(made, Computes):
             result = made.compute(library.xp, *inputs)
@@ -91,20 +92,45 @@ class PlainContext:
         self.owner.lines.append(text)
 
 
-def agrees(promised: BlobType, actual: BlobType) -> bool:
-    """Whether a value of type ``actual`` is what ``promised`` says, as far as it says something."""
+def execute(
+    net: NetDef, feeds: Mapping[str, Any], how: str = "plain", *, times: int = 1, seed: int = 0
+) -> dict[str, Any]:
+    """Run ``net`` and return every blob; ``how`` is "plain" (see :class:`Plain`) or a backend of the runtime.
+
+    Fed arrays are copied, except by "plain", where they may be write-protected to prove that no body writes them.
+    """
+    if how == "plain":
+        plain = Plain({name: as_tensor(name, value) for name, value in feeds.items()}, seed)
+        for _ in range(times):
+            plain.run(net)
+        return plain.blobs
+    workspace = Workspace(how, seed=seed)
+    for name, value in feeds.items():
+        workspace.feed(name, value)
+    workspace.run(net, times)
+    return {name: workspace.fetch(name) for name in workspace.blobs}
+
+
+def agrees(promised: BlobType, actual: BlobType, dims: Mapping[str, int] | None = None) -> bool:
+    """Whether a value of type ``actual`` is what ``promised`` says, as far as it says something.
+
+    ``dims`` gives the extents of named dims; one that is not there may be any, but the same throughout.
+    """
     if promised == UNKNOWN:
         return True
     if isinstance(promised, Opaque) or isinstance(actual, Opaque):
         return promised == actual
     if promised.dtype not in (None, actual.dtype):
         return False
-    return promised.shape is None or _fits(promised, actual)
-
-
-def _fits(promised: TensorType, actual: TensorType) -> bool:
-    wanted, got = promised.shape or (), actual.shape or ()
-    named: Mapping[Any, Any] = {d: g for d, g in zip(wanted, got, strict=False) if isinstance(d, str)}
+    if promised.shape is None:
+        return True
+    wanted, got = promised.shape, actual.shape or ()
+    named = {**{d: g for d, g in zip(wanted, got, strict=False) if isinstance(d, str)}, **(dims or {})}
     return len(wanted) == len(got) and all(
         d is None or (named[d] if isinstance(d, str) else d) == g for d, g in zip(wanted, got, strict=True)
     )
+
+
+def shares_memory(a: Any, b: Any) -> bool:
+    """Whether two blobs are arrays that overlap."""
+    return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and np.shares_memory(a, b)

@@ -38,6 +38,10 @@ class Golden:
         """False where Caffe2 crashed or computed from memory it did not own."""
         return "undefined" not in self.facts and "crash" not in self.facts
 
+    @property
+    def has_strings(self) -> bool:
+        return any(a.dtype == object for a in (*self.inputs.values(), *self.outputs.values()))
+
     def __str__(self) -> str:
         return self.name
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 
@@ -12,37 +13,47 @@ from netdsl.analysis.gradient import Backward, SparseGrad, gradient
 from netdsl.errors import GradientError, NetdslError
 from netdsl.ir import NetDef, OperatorDef
 from netdsl.ops.schema import is_known
-from netdsl.testing.plain import Plain
+from netdsl.testing import execute
 from tests.ops.golden import FOLDER, Golden, assert_close, cases, names_in
 
 KNOWN = [case for case in cases() if case.comparable and all(is_known(op.type) for op in (*case.pre, case.op))]
 ACCEPTED = set(names_in("accepted.txt"))
+DIFFERENT = set(names_in("different.txt"))
+EXECUTIONS = ("plain", "numpy", "strict")
 
-values = [c for c in KNOWN if "error" not in c.facts and "statistics" not in c.facts]
+fitting = [c for c in KNOWN if c.name not in DIFFERENT]
+values = [c for c in fitting if "error" not in c.facts and "statistics" not in c.facts]
 refused = [c for c in KNOWN if "error" in c.facts]
-random = [c for c in KNOWN if "statistics" in c.facts]
-differentiated = [c for c in KNOWN if c.in_grads and "inplace_gradient_wrong" not in c.facts]
-emitted = [c for c in KNOWN if "grad_ops" in c.facts]
+random = [c for c in fitting if "statistics" in c.facts]
+differentiated = [c for c in fitting if c.in_grads and "inplace_gradient_wrong" not in c.facts]
+emitted = [c for c in fitting if "grad_ops" in c.facts]
 wrong_in_place = [c for c in KNOWN if "inplace_gradient_wrong" in c.facts]
 
 
-def executed(case: Golden) -> Plain:
-    """Feed a case and run it as often as it was run."""
-    plain = Plain({name: array.copy() for name, array in case.inputs.items()})
-    for op in case.pre:
-        plain.run(op)
-    for _ in range(case.facts.get("steps", 1)):
-        plain.run(case.op)
-    return plain
+def runs(some: list[Golden]) -> list[Any]:
+    """Every case with every way to execute it; strings exist on the host only."""
+    return [
+        pytest.param(case, how, id=f"{case}-{how}")
+        for case in some
+        for how in EXECUTIONS
+        if how != "strict" or not case.has_strings
+    ]
 
 
-@pytest.mark.parametrize("case", values, ids=str)
-def test_computes_what_caffe2_computes(case: Golden) -> None:
-    plain = executed(case)
+def executed(case: Golden, how: str = "plain", *then: OperatorDef) -> dict[str, Any]:
+    """Feed a case, run it as often as it was run, and run what comes ``then``; return all blobs."""
+    steps = case.facts.get("steps", 1)
+    net = NetDef("case", [*case.pre, *[case.op] * steps, *then])
+    return execute(net, {**case.inputs, **{f"{name}_GO": grad for name, grad in case.out_grads.items()}}, how)
+
+
+@pytest.mark.parametrize(("case", "how"), runs(values))
+def test_computes_what_caffe2_computes(case: Golden, how: str) -> None:
+    blobs = executed(case, how)
     for name, expected in case.outputs.items():
-        assert_close(plain.blobs[name], expected, name)
+        assert_close(blobs[name], expected, name)
     for name in case.facts.get("not_written", ()):
-        assert name not in plain.blobs
+        assert name not in blobs
 
 
 @pytest.mark.parametrize("case", refused, ids=str)
@@ -50,16 +61,22 @@ def test_refuses_what_caffe2_refuses(case: Golden) -> None:
     if case.name in ACCEPTED:
         executed(case)
     else:
-        with pytest.raises(NetdslError) as caught:
+        with pytest.raises(NetdslError, match=case.op.type):
             executed(case)
-        assert case.op.type in str(caught.value)
+
+
+@pytest.mark.parametrize("case", [c for c in KNOWN if c.name in DIFFERENT], ids=str)
+def test_differs_where_stated(case: Golden) -> None:
+    """Keeps the list of cases that we compute otherwise, on purpose, honest."""
+    with pytest.raises((AssertionError, NetdslError)):
+        test_computes_what_caffe2_computes(case, "numpy")
 
 
 @pytest.mark.parametrize("case", random, ids=str)
 def test_draws_from_the_distribution_of_caffe2(case: Golden) -> None:
-    plain = executed(case)
+    blobs = executed(case)
     for name, expected in case.facts["statistics"].items():
-        assert_distributed(plain.blobs[name], expected)
+        assert_distributed(blobs[name], expected)
 
 
 def assert_distributed(got: np.ndarray, expected: dict[str, Any]) -> None:
@@ -85,19 +102,18 @@ def backward(case: Golden) -> Backward:
     return gradient(NetDef("case", [case.op]), {name: f"{name}_GO" for name in fed})
 
 
-@pytest.mark.parametrize("case", differentiated, ids=str)
-def test_gradients_equal_those_of_caffe2(case: Golden) -> None:
-    made, plain = backward(case), executed(case)
-    plain.blobs |= {f"{name}_GO": grad.copy() for name, grad in case.out_grads.items()}
-    plain.run(NetDef("backward", made.ops))
+@pytest.mark.parametrize(("case", "how"), runs(differentiated))
+def test_gradients_equal_those_of_caffe2(case: Golden, how: str) -> None:
+    made = backward(case)
+    blobs = executed(case, how, *made.ops)
     for name, expected in case.in_grads.items():
         found = made.grads[name]
         if isinstance(expected, tuple):
             assert isinstance(found, SparseGrad), f"{name}: a sparse gradient is expected"
-            assert_close(plain.blobs[found.indices], expected[0], f"indices of the gradient of {name}")
-            assert_close(plain.blobs[found.values], expected[1], f"values of the gradient of {name}")
+            assert_close(blobs[found.indices], expected[0], f"indices of the gradient of {name}")
+            assert_close(blobs[found.values], expected[1], f"values of the gradient of {name}")
         else:
-            assert_close(plain.blobs[str(found)], expected, f"gradient of {name}")
+            assert_close(blobs[str(found)], expected, f"gradient of {name}")
 
 
 @pytest.mark.parametrize("case", emitted, ids=str)
@@ -119,13 +135,11 @@ def test_in_place_gradients_are_right_or_refused(case: Golden) -> None:
     except GradientError as error:
         assert "overwritten" in str(error)
         return
-    fed = {f"{name}_GO": grad for name, grad in case.out_grads.items()}
     right = gradient(NetDef("apart", [apart]), {f"{name}_out": f"{name}_GO" for name in case.out_grads})
     results = []
     for op, ops in ((case.op, made), (apart, right)):
-        plain = Plain({**{name: array.copy() for name, array in case.inputs.items()}, **fed})
-        plain.run(NetDef("both", [op, *ops.ops]))
-        results.append([plain.blobs[str(ops.grads[name])] for name in case.in_grads])
+        blobs = executed(attrs.evolve(case, op=op), "plain", *ops.ops)
+        results.append([blobs[str(ops.grads[name])] for name in case.in_grads])
     for got, expected in zip(*results, strict=True):
         np.testing.assert_allclose(got, expected, rtol=1e-6)
 
@@ -143,10 +157,6 @@ def policies() -> list[Any]:
 @pytest.mark.parametrize(("policy", "run"), policies())
 def test_learning_rate_policies(policy: str, run: dict[str, Any]) -> None:
     op = OperatorDef("LearningRate", ["iter"], ["lr"], {"base_lr": run["base_lr"], "policy": policy, **run["args"]})
-    got = []
-    for iteration in run["iters"]:
-        plain = Plain({"iter": np.array([iteration], np.int64)})
-        plain.run(op)
-        assert plain.blobs["lr"].shape == ()
-        got.append(plain.blobs["lr"])
+    got = [execute(NetDef("lr", [op]), {"iter": np.array([i], np.int64)})["lr"] for i in run["iters"]]
+    assert {lr.shape for lr in got} == {()}
     assert_close(np.array(got), np.array(run["lr"], np.float32), policy)
