@@ -6,6 +6,7 @@ Both sides are timed in turn, in one process, and the best of each is taken. The
 from __future__ import annotations
 
 import argparse
+import itertools
 from time import perf_counter
 
 import numpy as np
@@ -45,7 +46,7 @@ def measure(count: int, rounds: int) -> tuple[float, float, float]:
     bare = ours = float("inf")
     for _ in range(rounds):
         start = perf_counter()
-        for a, c in zip(arrays, arrays[1:], strict=False):
+        for a, c in itertools.pairwise(arrays):
             np.add(a, one, out=c)
         middle = perf_counter()
         program.run()

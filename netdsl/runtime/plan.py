@@ -14,7 +14,7 @@ import attrs
 
 from netdsl.analysis.infer import infer_bound
 from netdsl.errors import InferenceError, MissingKernelError, NetdslError, NetError, did_you_mean
-from netdsl.ir import BlobType, Dim, NetDef, OperatorDef, TensorType
+from netdsl.ir import BlobType, Dim, DType, NetDef, OperatorDef, TensorType
 from netdsl.ir.dims import conflict
 from netdsl.ops.schema import Operator, Runs, Samples, bound
 from netdsl.runtime import kernels
@@ -84,15 +84,6 @@ class Plan:
     private: Mapping[str, int]
     watched: frozenset[str]
     random: bool
-
-    def reader_after(self, name: str, index: int) -> OperatorDef | None:
-        """Return the next operator that reads what operator ``index`` wrote to ``name``."""
-        for op in self.net.ops[index + 1 :]:
-            if name in op.inputs:
-                return op
-            if name in op.outputs:
-                return None
-        return None
 
 
 def nested_blobs(op: OperatorDef) -> tuple[set[str], set[str]]:
@@ -200,7 +191,7 @@ class Planner:
             host = self._on_host(op, operator)
             for name, type_ in zip(op.outputs, found, strict=True):
                 types[name] = type_
-                self._see(name, (type_, host))
+                self._see(name, (type_, host or (self.two_places and is_text(type_))))
             self.outputs.append(found)
             reads, writes = nested_blobs(op)
             self.nested |= reads | writes
@@ -265,9 +256,8 @@ class Planner:
         if not self.two_places:
             return False
         wanted = [host or host_input(operator, i, len(op.inputs)) for i in range(len(op.inputs))]
-        return any(
-            self.seen[name][1] != want for name, want in zip(op.inputs, wanted, strict=True) if name in self.seen
-        )
+        known = [(self.seen[name], want) for name, want in zip(op.inputs, wanted, strict=True) if name in self.seen]
+        return any(lives != want and not is_text(type_) for (type_, lives), want in known)
 
     def _groupable(self, step: Step) -> bool:
         if not (self.grouped and step.bound.elementwise) or step.dynamic or step.host:
@@ -319,6 +309,11 @@ def _shared(op: OperatorDef, operator: Operator) -> tuple[str | None, ...]:
     formals: list[Any] = [operator.formal_outputs.formal_at(i, count) for i in range(count)]
     places = [f.alias and operator.formal_inputs.first_index(f.alias, len(op.inputs)) for f in formals]
     return tuple(None if at is None else op.inputs[at] for at in places)
+
+
+def is_text(type_: BlobType) -> bool:
+    """Whether a blob is a string tensor, which every workspace holds on the host."""
+    return isinstance(type_, TensorType) and type_.dtype is DType.STRING
 
 
 def host_input(operator: Operator, index: int, count: int) -> bool:

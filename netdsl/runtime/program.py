@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import OrderedDict, deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from operator import length_hint
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from netdsl.errors import BlobError, RunError, did_you_mean
-from netdsl.ir import BlobType, NetDef, TensorType
+from netdsl.ir import BlobType, NetDef, OperatorDef, TensorType
 from netdsl.ops.xp import Stream
 from netdsl.runtime.backends import Backend, Call
 from netdsl.runtime.cells import Cell
@@ -52,7 +52,7 @@ class Program:
         self._calls: list[Call] = []
         self._ends: list[int] = []
         self._fresh: deque[tuple[int, Cell, Any]] = deque()
-        self._skipped: set[str] = set()
+        self._skipped: dict[str, int] = {}
         self._arrays: dict[str, Any] = {}
         self._run = 0
         self._watched_run: Program | None = None
@@ -160,8 +160,9 @@ class Program:
 
     def _value(self, name: str) -> Any:
         """What a blob of the net holds, on the host; None where nothing has written it."""
-        found = self._arrays.get(name)
-        cell = self.workspace.cell(name)
+        found, cell = self._arrays.get(name), self.workspace.cell(name)
+        if name in self._skipped:
+            return None
         if found is None or (cell.value is found and not cell.ready):
             found = cell.value if cell.ready else None
         return self.backend.to_host(found) if self.two_places and self.backend.is_array(found) else found
@@ -185,7 +186,11 @@ class Program:
                 self._plans.popitem(last=False)
         self._plans.move_to_end(key)
         self._plan = plan
-        self._bind()
+        try:
+            self._bind()
+        except BaseException:
+            self._restore()
+            raise
 
     def _bind(self) -> None:
         """Bind the calls of the plan to the arrays that its blobs hold now."""
@@ -201,13 +206,14 @@ class Program:
     def _bind_unit(self, unit: Unit) -> list[Call]:
         if isinstance(unit, Step):
             return bind_step(unit, self, self._arrays)
-        calls = self.backend.compile_group(unit.group, self._arrays)
+        calls = self.backend.compile_group(unit.group, {name: self._arrays[name] for name in unit.group.buffers})
         if calls is not None:
             return calls
         return [call for step in unit.steps for call in bind_step(step, self, self._arrays)]
 
     def _allocate(self, plan: Plan) -> dict[str, Any]:
         me, arrays = ref(self), {}
+        pending = {cell.name for _, cell, _ in self._fresh}
         writer: dict[str, int] = {}
         shares: dict[str, str] = {}
         for unit in plan.units:
@@ -227,7 +233,7 @@ class Program:
                 arrays[name] = self._claim(cell, plan.types[name], plan.hosts[name])
             if name in shares:
                 arrays[name] = cell.value
-            if name in arrays and (not was_ready or arrays[name] is not held):
+            if name in arrays and name not in pending and (not was_ready or arrays[name] is not held):
                 cell.ready = False
                 self._fresh.append((writer.get(name, -1), cell, held if was_ready else None))
             if name in plan.watched:
@@ -272,16 +278,42 @@ class Program:
         """What a step with effects may do."""
         return Context(self, step.op, self.side(step).xp)
 
-    def skip(self, name: str) -> None:
-        """Note that the present run leaves ``name`` unwritten."""
-        self._skipped.add(name)
+    def skip(self, step: Step, name: str) -> None:
+        """Note that ``step`` leaves its output ``name`` unwritten in this run.
+
+        Raises:
+            BlobError: a later operator reads it, and nothing has written it before.
+        """
+        self.settle(step.index)
+        if self.workspace.cell(name).ready:
+            return
+        self._skipped[name] = step.index
+        reader = next((op for op in self._until_written(name, step.index) if name in op.inputs), None)
+        if reader is not None:
+            raise BlobError(
+                f"blob {name!r} does not exist in the workspace: {step.op.type} has not written it",
+                read_by=f"{reader}     (of net {self.net.name!r})",
+                added_at=reader.where,
+            )
+
+    def _until_written(self, name: str, index: int) -> Iterator[OperatorDef]:
+        """The operators after ``index`` up to the one that writes ``name``."""
+        for op in self.net.ops[index + 1 :]:
+            yield op
+            if name in op.outputs:
+                return
 
     def settle(self, index: int) -> None:
         """Declare written what operators before ``index`` wrote since the program was bound."""
         while self._fresh and self._fresh[0][0] < index:
-            _, cell, _ = self._fresh.popleft()
-            if cell.name not in self._skipped:
+            _, cell, held = self._fresh.popleft()
+            skipped_at = self._skipped.pop(cell.name, None)
+            if skipped_at is None:
                 cell.ready = True
+                continue
+            later = [i for i, op in enumerate(self.net.ops) if i > skipped_at and cell.name in op.outputs]
+            if later:
+                self._fresh = deque(sorted([*self._fresh, (later[0], cell, held)], key=lambda item: item[0]))
 
     def after_effects(self, step: Step, *, wrote_by_name: bool) -> None:
         """Look at what an operator wrote behind our back."""
@@ -291,7 +323,7 @@ class Program:
         for index, name in enumerate(step.op.outputs):
             bound, cell = self._arrays.get(name), self.workspace.cell(name)
             if wrote_by_name and not cell.ready:
-                self._require(step, name)
+                self.skip(step, name)
             if bound is not None and name in plan.watched and cell.value is not bound:
                 if cell.ready and cell.type != step.types[index]:
                     raise RunError(
@@ -302,17 +334,6 @@ class Program:
                 moved = True
         if moved:
             raise Rebind
-
-    def _require(self, step: Step, name: str) -> None:
-        assert self._plan is not None
-        self._skipped.add(name)
-        reader = self._plan.reader_after(name, step.index)
-        if reader is not None:
-            raise BlobError(
-                f"blob {name!r} does not exist in the workspace: {step.op.type} has not written it",
-                read_by=f"{reader}     (of net {self.net.name!r})",
-                added_at=reader.where,
-            )
 
     # errors
 
@@ -345,6 +366,11 @@ class Program:
         unit = plan.units[bisect_right(self._ends, call)]
         first = unit.steps[0]
         self.settle(first.index)
+        self._restore()
+        error.add_note("\n".join(self._note(unit, first)))
+
+    def _restore(self) -> None:
+        """Give blobs that have not been written since the program was bound back what they held."""
         for _, cell, held in self._fresh:
             cell.clear()
             if held is not None:
@@ -353,7 +379,6 @@ class Program:
         self.stale = bool(self._fresh) or self.stale
         self._fresh.clear()
         self._skipped.clear()
-        error.add_note("\n".join(self._note(unit, first)))
 
     def _note(self, unit: Unit, first: Step) -> list[str]:
         lines = [f"while running {first.op}     ({unit.place(self.net)})"]

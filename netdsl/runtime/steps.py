@@ -81,7 +81,7 @@ def _many(
         values = [_apart(value, inputs) for value in values]
     for index, (value, target) in enumerate(zip(values, targets, strict=True)):
         if value is None:
-            program.skip(step.op.outputs[index])
+            program.skip(step, step.op.outputs[index])
         elif value.shape != target.shape or value.dtype != target.dtype:
             raise _contradiction(step, index, type_of(value))
         else:
@@ -157,7 +157,7 @@ class Dynamic:
         device, step = self.program.backend, self.step
         if self.host[index]:
             return device.to_host(value) if device.is_array(value) else value
-        if self.program.host.is_array(value):
+        if self.program.host.is_array(value) and not value.dtype.hasobject:
             raise RunError(
                 f"blob {step.op.inputs[index]!r} lives on the host, and {step.op.type} reads it on the device",
                 backend=device.name,
@@ -182,7 +182,7 @@ class Dynamic:
     def _write_one(self, index: int, value: Any, output: Any, inputs: Sequence[Any]) -> None:
         step, source = self.step, self.step.shared[index]
         if value is None:
-            self.program.skip(step.op.outputs[index])
+            self.program.skip(step, step.op.outputs[index])
         elif source is not None:
             output.put(inputs[step.op.inputs.index(source)])
             output.ready = True

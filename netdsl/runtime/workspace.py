@@ -58,7 +58,8 @@ class Workspace:
         """Copy ``value`` into a blob: into its buffer where dtype and shape agree, else into a new one.
 
         Arrays keep their dtype; Python numbers and lists of them become int64, float32 or bool; str
-        and bytes make a string tensor, which holds bytes.
+        and bytes make a string tensor, which holds bytes. In a workspace of a device, tensors go there;
+        those of strings, and those that operators on the CPU made, stay on the host.
 
         Raises:
             InferenceError: a value that no tensor can hold.
@@ -68,7 +69,7 @@ class Workspace:
             self.cell(name).store(self.backend, value)
             return
         array, cell = as_tensor(name, value), self.cell(name)
-        if self.backend is self.host or self.host.is_array(cell.value):
+        if self.backend is self.host or self.host.is_array(cell.value) or array.dtype.hasobject:
             cell.store(self.host, array)
         else:
             cell.store(self.backend, self.backend.from_host(array))

@@ -315,3 +315,14 @@ def test_a_steady_step_dispatches_groups_and_allocates_no_array():
     finally:
         tracemalloc.stop()
     assert peak < size  # bytes: a quarter of one array
+
+
+def test_what_a_body_left_out_cannot_be_read_but_may_be_written_later():
+    ws = workspace(x=[1])
+    with pytest.raises(BlobError, match="RtMaybe has not written it"):
+        ws.run(net("y, m = RtMaybe(x)", "z = RtAdd(m, m)"))
+    assert ws.blobs == ("x",)
+    with pytest.raises(BlobError, match="RtMaybe has not written it"):
+        ws.run(net("y, m = RtMaybe(x)", "z = RtAdd(m, m)"), keep=["z"])
+    ws.run(net("y, m = RtMaybe(x)", "m = RtAdd(y, y)"))
+    assert ws.fetch("m").tolist() == [2]
