@@ -154,6 +154,8 @@ def expression(node: Node, args: list[str]) -> str:
     text = EXPRESSIONS[node.op]
     if node.op == "invert" and work.kind == "b":
         text = EXPRESSIONS["logical_not"]
+    elif node.op in ("maximum", "minimum") and work == F2:  # of two zeros NumPy takes the first half, the second float
+        text = text.replace(">", ">=").replace("<", "<=")
     elif node.op == "absolute" and work.kind == "f":
         text = "fabs({0})"
     elif node.op in ("add", "subtract", "multiply", "negative", "absolute") and work.kind == "i" and work.itemsize >= 4:

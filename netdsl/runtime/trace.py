@@ -190,6 +190,15 @@ class Sym(np.lib.mixins.NDArrayOperatorsMixin):
     def dtype(self) -> DTypeOf:
         return self.node.dtype
 
+    @property
+    def shape(self) -> Shape:
+        """Known, as a trace is made for static types; a formula may choose by it but not change it."""
+        return self.node.shape
+
+    @property
+    def ndim(self) -> int:
+        return len(self.node.shape)
+
     def astype(self, dtype: Any) -> Sym:
         return Sym(self.graph, self.graph.cast(self.node, dtype))
 
