@@ -3,7 +3,8 @@
     python tools/golden_subset.py SOURCE
 
 SOURCE is a folder with ``golden.json`` + ``golden.npz`` (also ``golden_a``, ``golden_b``) and
-``learning_rate.json``. Operators are those of ``expected_operators.txt``, their gradients and ``ALSO``.
+``learning_rate.json``. Operators are those of ``expected_operators.txt``, those in the index, their gradients and
+``ALSO``: run it again when operators are added.
 The layout of what is written is described in ``tests/data/golden/README.md``.
 """
 
@@ -17,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from netdsl.ops._index import MODULES
 
 TARGET = Path(__file__).parents[1] / "tests" / "data" / "golden"
 ALSO = (
@@ -51,13 +54,14 @@ class Packer:
         return [kind, offset, list(array.shape)]
 
     def save(self, path: Path) -> None:
-        np.savez_compressed(path, **{kind: np.concatenate(parts) for kind, parts in sorted(self.parts.items())})
+        joined: dict[str, Any] = {kind: np.concatenate(parts) for kind, parts in sorted(self.parts.items())}
+        np.savez_compressed(path, **joined)
 
 
 def wanted_operators() -> set[str]:
     """The operators whose cases are copied."""
     lines = (TARGET / "expected_operators.txt").read_text().splitlines()
-    named = {line for line in lines if line and not line.startswith("#")} | set(ALSO)
+    named = {line for line in lines if line and not line.startswith("#")} | set(ALSO) | set(MODULES)
     return named | {f"{name}Gradient" for name in named}
 
 

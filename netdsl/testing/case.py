@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 import numpy as np
 
-from netdsl.ir import NetDef, OperatorDef
+from netdsl.ir import DType, NetDef, OperatorDef, TensorType
 from netdsl.ops.formals import Formals
 from netdsl.ops.schema import Operator, bound, lookup
 
@@ -107,6 +107,16 @@ class Case:
         """What to feed, by blob."""
         pairs = zip(self.input_names, self.inputs, strict=True)
         return {name: value for name, value in pairs if not isinstance(value, str)}
+
+    @property
+    def singles(self) -> list[int]:
+        """Positions of the float32 inputs."""
+        return [i for i, x in enumerate(self.inputs) if not isinstance(x, str) and x.dtype == np.float32]
+
+    def accepts(self, dtype: DType) -> bool:
+        """Whether there are float32 inputs, and all of them might as well be of ``dtype``."""
+        formals: list[Any] = [self.declared.formal_inputs.formal_at(i, len(self.inputs)) for i in self.singles]
+        return bool(formals) and all(f.dtypes.accepts(TensorType(dtype)) for f in formals)
 
     def with_inputs(self, change: Callable[[int, np.ndarray], np.ndarray]) -> Case:
         """The same case with every array replaced by ``change(position, array)``."""

@@ -30,13 +30,9 @@ def gradient_matches_finite_differences(case: Case) -> None:
 
 def in_double(case: Case) -> Case:
     """The case with float64 inputs in place of float32 ones, if the operator takes them."""
-    formals, count = case.declared.formal_inputs, len(case.inputs)
-    single = [i for i, x in enumerate(case.inputs) if getattr(x, "dtype", None) == np.float32]
-    for i in single:
-        allowed = getattr(formals.formal_at(i, count), "dtypes", None)
-        if DType.DOUBLE not in getattr(allowed, "allowed", ()):
-            return case
-    return case.with_inputs(lambda i, x: x.astype(np.float64) if i in single else x)
+    if not case.accepts(DType.DOUBLE):
+        return case
+    return case.with_inputs(lambda i, x: x.astype(np.float64) if i in case.singles else x)
 
 
 def flowing(case: Case, blobs: Mapping[str, Any]) -> list[str]:
@@ -63,12 +59,14 @@ def _check(case: Case, outputs: list[str]) -> None:
         if name not in made.grads:
             assert not wanted, f"{name} has no gradient through {', '.join(outputs)}"
             continue
-        if isinstance(case.grad, tuple) and not wanted or getattr(case.feeds.get(name), "dtype", None) not in _CHECKED:
+        if (isinstance(case.grad, tuple) and not wanted) or getattr(
+            case.feeds.get(name), "dtype", None
+        ) not in _CHECKED:
             continue
         found = dense(made.grads[name], blobs, case.feeds[name])
         _compare(case, name, found, seeds)
         checked += 1
-    assert checked, f"no float input has a gradient through {', '.join(outputs)}; a case says grad=False where none must"
+    assert checked, f"no float input has a gradient through {', '.join(outputs)}; say grad=False where none must"
 
 
 _CHECKED = (np.float32, np.float64)

@@ -48,7 +48,8 @@ class Plain:
         made = bound(op)
         for name in op.inputs:
             if name not in self.blobs:
-                raise BlobError(f"blob {name!r} does not exist", read_by=op, did_you_mean=did_you_mean(name, self.blobs))
+                near = did_you_mean(name, self.blobs)
+                raise BlobError(f"blob {name!r} does not exist", read_by=op, did_you_mean=near)
         values = [self.blobs[name] for name in op.inputs]
         types: dict[str, BlobType] = {name: type_of(v) for name, v in zip(op.inputs, values, strict=True)}
         made.formal_outputs.layout(len(op.outputs))
@@ -70,7 +71,8 @@ class Plain:
         results = made.formal_outputs.flatten(result if isinstance(result, tuple) else (result,), len(op.outputs))
         for name, type_, value in zip(op.outputs, promised, results, strict=True):
             if value is not None:
-                assert agrees(type_, type_of(value)), f"{op}: {name} is inferred as {type_}, computed as {type_of(value)}"
+                actual = type_of(value)
+                assert agrees(type_, actual), f"{op}: {name} is inferred as {type_}, computed as {actual}"
                 self.blobs[name] = value
 
 

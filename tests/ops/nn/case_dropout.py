@@ -31,7 +31,15 @@ def unchanged(inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
 CASES = [
     Case("Dropout", (normal(20, 30),), {"is_test": 0}, holds=keeps(0.5), outputs=2),
     Case("Dropout", (normal(20, 30),), {"is_test": 0, "ratio": 0.1}, holds=keeps(0.1), outputs=2),
-    Case("Dropout", (normal(8, 9, dtype=np.float16),), {"is_test": 0}, holds=keeps(0.5), outputs=2, grad=False, label="half"),
+    Case(
+        "Dropout",
+        (normal(8, 9, dtype=np.float16),),
+        {"is_test": 0},
+        holds=keeps(0.5),
+        outputs=2,
+        grad=False,
+        label="half",
+    ),
     Case("Dropout", (normal(4, 5),), {"is_test": 0, "ratio": 0.0}, holds=keeps(0.0), outputs=2, batch=(0,)),
     Case("Dropout", (normal(3, 4),), {"is_test": 1}, holds=unchanged, outputs=2),
     Case("Dropout", (normal(3, 4),), {"is_test": 1, "ratio": 0.9}, holds=unchanged, batch=(0,)),

@@ -1,0 +1,119 @@
+"""An operator of an author outside the package: declared here, used like any other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import netdsl as nd
+from netdsl.errors import InferenceError
+from netdsl.ir import TensorType
+from netdsl.ops.dtypes import Float
+from netdsl.ops.gradient import Gradients
+from netdsl.ops.schema import In, Operator, Out, arg, operator
+from netdsl.ops.xp import Array, ArrayModule
+from netdsl.testing import Case, check_operator, execute, normal
+
+
+@operator
+class Cubic(Operator):
+    """``Y = X * X * X + shift``."""
+
+    inputs = (In("X", Float),)
+    outputs = (Out("Y", inplace="X"),)
+    elementwise = True
+    ours = True
+
+    shift: float = arg(0.0, doc="Added to every element.")
+
+    def infer(self, X: TensorType) -> TensorType:
+        return X
+
+    def gradient(self, g: Gradients) -> None:
+        g.add(CubicGradient, [g.blob.X, g.grad.Y], [g.grad.X], args={})
+
+    def compute(self, xp: ArrayModule, X: Array) -> Array:
+        return X * X * X + self.shift
+
+
+@operator
+class CubicGradient(Operator):
+    """Gradient of :class:`Cubic`: ``3 * X * X * dY``."""
+
+    inputs = (In("X", Float), In("dY", Float))
+    outputs = (Out("dX", inplace="dY"),)
+    elementwise = True
+    ours = True
+
+    def infer(self, X: TensorType, dY: TensorType) -> TensorType:
+        return X
+
+    def compute(self, xp: ArrayModule, X: Array, dY: Array) -> Array:
+        return 3 * X * X * dY
+
+
+def power(X: Any, shift: float = 0.0) -> Any:
+    return np.float64(X) ** 3 + shift
+
+
+CASES = [
+    Case("Cubic", (normal(3, 4),), {}, power, batch=(0,)),
+    Case("Cubic", (normal(5, seed=1),), {"shift": 0.5}, power),
+    Case("Cubic", (np.arange(3),), refuses="is of the wrong type"),
+]
+
+
+def test_it_passes_every_check() -> None:
+    check_operator(CASES)
+
+
+def test_it_is_a_method_of_every_net_and_can_be_trained_through() -> None:
+    net = nd.Net("outside")
+    y = net.Cubic("x", "y", shift=1)
+    grads = net.add_gradients(y)
+    assert "y = Cubic(x) {shift = 1.0}\n" in net.dump()
+    assert nd.parse(net.dump()) == net.definition
+    blobs = execute(net.definition, {"x": np.array([2.0, -3.0], np.float32)}, "numpy")
+    np.testing.assert_array_equal(blobs["y"], [9, -26])
+    np.testing.assert_array_equal(blobs[str(grads["x"])], [12, 27])
+
+
+def test_its_mistakes_are_found_at_the_call() -> None:
+    net = nd.Net("outside")
+    with pytest.raises(ValueError, match="did you mean : shift"):
+        net.Cubic("x", "y", shfit=1)
+    net.input("ids", (3,), "int32")
+    with pytest.raises(InferenceError, match="input X, blob 'ids', is of the wrong type"):
+        net.Cubic("ids", "y")
+
+
+@pytest.mark.parametrize(
+    ("compute", "said"),
+    [
+        ("X * X * X + 1e-3", "computes what is expected"),
+        ("xp.sum(X * X * X, axis=0)", "is inferred as"),
+        ("(X * X * X).astype(xp.float64)", "is inferred as"),
+        ("xp.multiply(X, X * X, out=X)", "read-only"),
+        ("X[::-1][::-1] * X * (X if X.flags.c_contiguous else X * 0)", "works on strided arrays"),
+    ],
+)
+def test_the_checks_find_mistakes(compute: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Cubic, "compute", eval(f"lambda self, xp, X: {compute}"))
+    with pytest.raises((AssertionError, ValueError), match=said):
+        check_operator(CASES[:1])
+
+
+@pytest.mark.parametrize("factor", ["3 * X * dY", "3 * X * X"])
+def test_a_wrong_gradient_is_found(factor: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CubicGradient, "compute", eval(f"lambda self, xp, X, dY: {factor}"))
+    with pytest.raises(AssertionError, match="gradient matches finite differences"):
+        check_operator(CASES[:1])
+
+
+def test_a_missing_expectation_and_a_missing_refusal_are_found() -> None:
+    with pytest.raises(AssertionError, match="needs expect= or holds="):
+        check_operator([Case("Cubic", (normal(3),))])
+    with pytest.raises(AssertionError, match="should be refused: too small"):
+        check_operator([Case("Cubic", (normal(3),), refuses="too small")])
