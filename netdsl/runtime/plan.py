@@ -16,7 +16,7 @@ from netdsl.analysis.infer import infer_bound
 from netdsl.errors import InferenceError, MissingKernelError, NetdslError, NetError, did_you_mean
 from netdsl.ir import BlobType, Dim, DType, NetDef, OperatorDef, TensorType
 from netdsl.ir.dims import conflict
-from netdsl.ops.schema import Operator, Runs, Samples, bound
+from netdsl.ops.schema import Operator, bound
 from netdsl.runtime import kernels
 from netdsl.runtime.backends import Backend
 from netdsl.runtime.buffers import share
@@ -44,7 +44,8 @@ class Step:
 
     @property
     def effects(self) -> bool:
-        return isinstance(self.bound, Runs)
+        """Whether the operator may do more than compute its outputs."""
+        return has_effects(self.bound)
 
     def place(self, net: NetDef) -> str:
         """Where the operator stands, in words."""
@@ -97,6 +98,11 @@ def nested_blobs(op: OperatorDef) -> tuple[set[str], set[str]]:
             reads |= more_reads - writes
             writes |= {*inner.outputs, *more_writes}
     return reads, writes
+
+
+def has_effects(operator: Operator) -> bool:
+    """Whether the operator's body is ``run`` (as isinstance of Runs tells, which is slow)."""
+    return hasattr(operator, "run")
 
 
 def check_keep(net: NetDef, keep: frozenset[str]) -> None:
@@ -176,7 +182,7 @@ class Planner:
             elided=tuple(n for n in names if n in written and n not in stored),
             private=share(units, private, lambda n: (types[n], hosts[n])),
             watched=frozenset((set(read_first) | set(types)) & set(stored)),
-            random=any(isinstance(o, Samples) for o in self.operators),
+            random=any(hasattr(o, "sample") for o in self.operators),
         )
 
     def _on_host(self, op: OperatorDef, operator: Operator) -> bool:
@@ -247,7 +253,7 @@ class Planner:
     def _step(self, index: int, op: OperatorDef, operator: Operator) -> Step:
         touched = {*op.inputs, *op.outputs}
         host = self._on_host(op, operator)
-        dynamic = isinstance(operator, Runs) or bool(touched & self.loose) or self._crosses(op, operator, host)
+        dynamic = has_effects(operator) or bool(touched & self.loose) or self._crosses(op, operator, host)
         shared = _shared(op, operator)
         return Step(index, op, operator, self.outputs[index], dynamic, host, shared)
 
