@@ -113,7 +113,9 @@ class MaxPool(Pool):
     def compute(self, xp: ArrayModule, X: Array) -> Array:
         axes = self.axes(X.shape)
         x = padded(xp, self.first(X), axes, -xp.inf)
-        return xp.ascontiguousarray(self.last(reduce_windows(lambda a, b: xp.where(a < b, b, a), x, axes)))
+        first = x[(..., *(a.slice_of(0) for a in axes))]
+        y = reduce_windows(xp.maximum, xp.where(xp.isnan(x), -xp.inf, x), axes)
+        return xp.ascontiguousarray(self.last(xp.where(xp.isnan(first), first, y).astype(X.dtype)))
 
 
 @operator
