@@ -295,26 +295,30 @@ def test_declared_inputs_are_checked():
 def test_a_steady_step_dispatches_groups_and_allocates_no_array():
     size = 100_000
     ws = Workspace()
-    for name in ("x", "w", "m"):
+    for name in ("x", "w", "m", "g"):
         ws.feed(name, np.full(size, 0.5, np.float32))
+    ws.feed("lr", np.float32([0.1]))
     step = net(
         "t = RtAdd(x, w)",
         "u = RtSquarePlus(t)",
-        "v = RtAdd(u, t)",
-        "m = RtAdd(m, v)",
-        "w = RtAdd(w, m)",
-        "s = RtSum(v)",
+        "r = Relu(u)",
+        "d = ReluGradient(r, u)",
+        "g = RtAdd(d, t)",
+        op("g, m, w = MomentumSGDUpdate(g, m, lr, w)", momentum=0.9, nesterov=1),
+        "s = RtSum(w)",
     )
     program = ws.create(step)
-    assert len(program.steps) == 2
+    assert [len(unit.steps) for unit in program.steps] == [6, 1]
     program.run(2)
+    calls = program.calls
     tracemalloc.start()
     try:
         program.run(5)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak < size  # bytes: a quarter of one array
+    assert peak < 4096  # bytes: no array, of 400,000 bytes each, nor any block of one
+    assert program.calls == calls
 
 
 def test_what_a_body_left_out_cannot_be_read_but_may_be_written_later():
