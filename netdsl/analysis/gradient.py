@@ -384,7 +384,7 @@ class _Builder:
 
     def is_shared(self, grad: Any) -> bool:
         holders = [name for name, found in self._owner.grads.items() if found == grad]
-        if len(holders) > 1:
+        if len(holders) > 1 or grad in self._owner.names:
             return True
         waiting = ((name, part) for (name, _), parts in self._owner.parts.items() for part in parts)
         return any(part.grad == grad and name not in holders for name, part in waiting)

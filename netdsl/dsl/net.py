@@ -16,7 +16,8 @@ from netdsl.dsl.scopes import as_device, current_device, current_name_scope
 from netdsl.errors import NetdslError, NetError, SchemaError
 from netdsl.ir import UNKNOWN, BlobType, Device, DType, NetDef, OperatorDef, TensorType
 from netdsl.ir.text import dump
-from netdsl.ops.schema import ANY_INPUT, Operator, bound, is_known, lookup
+from netdsl.ops.schema import Operator, bound, is_known, lookup
+from netdsl.ops.validate import check_formals
 from netdsl.passes.edit import extract, rename
 
 BlobLike = Blob | str
@@ -172,7 +173,7 @@ class Net(OpCalls):
             ins = [self._scoped(b) for b in _listed(inputs)]
             outs = self._output_names(cls, outputs)
             made = cls.bind(args or {}, len(outs))
-            _check_formals(cls, ins, outs)
+            check_formals(cls, ins, outs)
         except NetdslError as error:
             raise _added_at(error, self.name, where) from None
         record = OperatorDef(
@@ -336,45 +337,6 @@ def _as_declared(made: Operator, name: str, value: Any) -> Any:
     """The value to record: as declared, so that 1 given for a float is 1.0 and a dtype's name its number."""
     converted = getattr(made, name)
     return value if converted is None else converted
-
-
-def _check_formals(cls: type[Operator], ins: Sequence[str], outs: Sequence[str]) -> None:
-    """Check arity and the in-place rules.
-
-    Raises:
-        SchemaError: too many or few blobs, or an output over an input that the declaration does not allow.
-    """
-    try:
-        cls.formal_inputs.layout(len(ins))
-        cls.formal_outputs.layout(len(outs))
-    except SchemaError as error:
-        raise SchemaError(error.what, **error.details, got=", ".join(ins) or "nothing", outputs=", ".join(outs) or None) from None
-    if len(set(outs)) < len(outs):
-        raise SchemaError(f"{cls.__name__} cannot write one blob twice", got=", ".join(outs))
-    for index, out in enumerate(outs):
-        formal: Any = cls.formal_outputs.formal_at(index, len(outs))
-        if formal.enforced is not None:
-            at = cls.formal_inputs.first_index(formal.enforced, len(ins))
-            if at is not None and ins[at] != out:
-                what = f"{cls.__name__} must write {formal.name} over its input {formal.enforced}"
-                raise SchemaError(what, expected=ins[at], got=out)
-        if out in ins and ANY_INPUT not in formal.inplace:
-            _check_inplace(cls, ins, out, formal)
-
-
-def _check_inplace(cls: type[Operator], ins: Sequence[str], out: str, formal: Any) -> None:
-    allowed = {*formal.inplace, formal.enforced, formal.alias} - {None}
-    for index, name in enumerate(ins):
-        if name != out:
-            continue
-        found: Any = cls.formal_inputs.formal_at(index, len(ins))
-        if found.name in allowed and cls.formal_inputs.first_index(found.name, len(ins)) == index:
-            return
-    raise SchemaError(
-        f"{cls.__name__} cannot write {formal.name} over its input {out!r}",
-        expected=f"a fresh blob, or in place of {', '.join(sorted(allowed))}" if allowed else "a fresh blob",
-        got=out,
-    )
 
 
 def _added_at(error: NetdslError, net: str, where: Any) -> NetdslError:

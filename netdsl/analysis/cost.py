@@ -1,0 +1,103 @@
+"""What a net costs: FLOPs and bytes of each operator, parameters, and the memory of a run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from netdsl.analysis.infer import infer_op
+from netdsl.ir import UNKNOWN, BlobType, NetDef, OperatorDef, TensorType
+from netdsl.ops.schema import bound, is_known
+
+
+@attrs.frozen
+class OpCost:
+    """One operator: floating-point operations and bytes read and written; None where a type is not known."""
+
+    op: OperatorDef
+    flops: int | None
+    bytes_read: int | None
+    bytes_written: int | None
+    outputs: tuple[BlobType, ...]
+
+
+@attrs.frozen
+class NetCost:
+    """A whole net. ``held`` is the memory of all blobs at once; ``peak`` what a run with freeing needs."""
+
+    ops: tuple[OpCost, ...]
+    held: int
+    peak: int
+    unknown: int
+
+    @property
+    def flops(self) -> int:
+        """Floating-point operations of all operators whose types are known."""
+        return sum(c.flops or 0 for c in self.ops)
+
+    @property
+    def bytes_moved(self) -> int:
+        """Bytes read and written by all operators whose types are known."""
+        return sum((c.bytes_read or 0) + (c.bytes_written or 0) for c in self.ops)
+
+
+def nbytes(type_: BlobType) -> int | None:
+    """Bytes of a blob of this type; None where it is not known, 0 for what is no tensor."""
+    if not isinstance(type_, TensorType):
+        return 0
+    if not type_.is_static or type_.dtype is None or type_.shape is None:
+        return None
+    return math.prod(d for d in type_.shape if isinstance(d, int)) * type_.dtype.itemsize
+
+
+def cost(net: NetDef, types: Mapping[str, BlobType] | None = None) -> NetCost:
+    """Return the cost of one run of ``net``, given the types of what it reads.
+
+    Raises:
+        InferenceError: an operator that cannot accept its inputs.
+    """
+    known: dict[str, BlobType] = {**net.types, **(types or {})}
+    rows: list[OpCost] = []
+    for op in net.ops:
+        rows.append(_op_cost(op, known))
+        known.update(zip(op.outputs, rows[-1].outputs, strict=True))
+    held, peak = _memory(net, known)
+    return NetCost(tuple(rows), held, peak, sum(row.flops is None for row in rows))
+
+
+def _op_cost(op: OperatorDef, known: Mapping[str, BlobType]) -> OpCost:
+    inputs = [known.get(name, UNKNOWN) for name in op.inputs]
+    if not is_known(op.type):
+        return OpCost(op, None, _total(inputs), None, (UNKNOWN,) * len(op.outputs))
+    outputs = infer_op(op, known)
+    read, written = _total(inputs), _total(outputs)
+    flops = None if read is None or written is None else bound(op).cost(inputs, outputs)
+    return OpCost(op, flops, read, written, outputs)
+
+
+def _total(types: Sequence[BlobType]) -> int | None:
+    sizes = [nbytes(t) for t in types]
+    return None if None in sizes else sum(s for s in sizes if s is not None)
+
+
+def _memory(net: NetDef, types: Mapping[str, BlobType]) -> tuple[int, int]:
+    """Bytes of all blobs, and the most that live at once (inputs and outputs live throughout)."""
+    last: dict[str, int] = {}
+    for index, op in enumerate(net.ops):
+        last.update(dict.fromkeys((*op.inputs, *op.outputs), index))
+    always = {*net.inputs, *net.outputs, *net.read_first()}
+    size = {name: nbytes(types.get(name, UNKNOWN)) or 0 for name in net.blobs()}
+    live = peak = sum(size[name] for name in always)
+    born = set(always)
+    for index, op in enumerate(net.ops):
+        for name in op.outputs:
+            if name not in born:
+                born.add(name)
+                live += size[name]
+        peak = max(peak, live)
+        for name in {*op.inputs, *op.outputs}:
+            if last[name] == index and name not in always:
+                live -= size[name]
+    return sum(size.values()), peak

@@ -1,0 +1,43 @@
+"""A net as a networkx graph of operators and blob versions; the one door to networkx."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from netdsl.ir import NetDef
+
+
+def graph(net: NetDef) -> Any:
+    """Return a bipartite networkx DiGraph in single-assignment form.
+
+    Operator nodes are ``("op", index)`` with attributes ``kind="operator"``, ``type``, ``op`` (the
+    record); blob nodes are ``("blob", name, version)`` with ``kind="blob"``, ``name`` and ``version``
+    (0 is what the workspace held before the run). Edges from a blob to its readers carry ``input``,
+    edges from an operator to what it writes ``output``: the position. Outputs and inputs of the net are
+    marked on their blob nodes (``is_input``, ``is_output``).
+    """
+    import networkx as nx
+
+    made: Any = nx.DiGraph(name=net.name)
+    version: dict[str, int] = defaultdict(int)
+
+    def blob(name: str) -> tuple[str, str, int]:
+        node = ("blob", name, version[name])
+        if node not in made:
+            made.add_node(node, kind="blob", name=name, version=version[name], is_input=False, is_output=False)
+        return node
+
+    for name in net.inputs:
+        made.nodes[blob(name)]["is_input"] = True
+    for index, op in enumerate(net.ops):
+        node = ("op", index)
+        made.add_node(node, kind="operator", type=op.type, op=op)
+        for position, name in enumerate(op.inputs):
+            made.add_edge(blob(name), node, input=position)
+        for position, name in enumerate(op.outputs):
+            version[name] += 1
+            made.add_edge(node, blob(name), output=position)
+    for name in net.outputs:
+        made.nodes[blob(name)]["is_output"] = True
+    return made

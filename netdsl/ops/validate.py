@@ -1,0 +1,59 @@
+"""Checks of one use of an operator against its declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from netdsl.errors import SchemaError
+from netdsl.ir import OperatorDef
+from netdsl.ops.schema import ANY_INPUT, Operator, bound, lookup
+
+
+def check_use(op: OperatorDef) -> None:
+    """Check a record: arity, in-place rules, and the kinds of its arguments (unknown ones are let be).
+
+    Raises:
+        UnknownOperatorError, SchemaError: a use that the declaration does not allow.
+    """
+    check_formals(lookup(op.type), op.inputs, op.outputs)
+    bound(op)
+
+
+def check_formals(cls: type[Operator], ins: Sequence[str], outs: Sequence[str]) -> None:
+    """Check arity and the in-place rules.
+
+    Raises:
+        SchemaError: too many or few blobs, or an output over an input that the declaration does not allow.
+    """
+    try:
+        cls.formal_inputs.layout(len(ins))
+        cls.formal_outputs.layout(len(outs))
+    except SchemaError as error:
+        raise SchemaError(error.what, **error.details, got=", ".join(ins) or "nothing", outputs=", ".join(outs) or None) from None
+    if len(set(outs)) < len(outs):
+        raise SchemaError(f"{cls.__name__} cannot write one blob twice", got=", ".join(outs))
+    for index, out in enumerate(outs):
+        formal: Any = cls.formal_outputs.formal_at(index, len(outs))
+        if formal.enforced is not None:
+            at = cls.formal_inputs.first_index(formal.enforced, len(ins))
+            if at is not None and ins[at] != out:
+                what = f"{cls.__name__} must write {formal.name} over its input {formal.enforced}"
+                raise SchemaError(what, expected=ins[at], got=out)
+        if out in ins and ANY_INPUT not in formal.inplace:
+            _check_inplace(cls, ins, out, formal)
+
+
+def _check_inplace(cls: type[Operator], ins: Sequence[str], out: str, formal: Any) -> None:
+    allowed = {*formal.inplace, formal.enforced, formal.alias} - {None}
+    for index, name in enumerate(ins):
+        if name != out:
+            continue
+        found: Any = cls.formal_inputs.formal_at(index, len(ins))
+        if found.name in allowed and cls.formal_inputs.first_index(found.name, len(ins)) == index:
+            return
+    raise SchemaError(
+        f"{cls.__name__} cannot write {formal.name} over its input {out!r}",
+        expected=f"a fresh blob, or in place of {', '.join(sorted(allowed))}" if allowed else "a fresh blob",
+        got=out,
+    )
