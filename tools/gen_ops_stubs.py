@@ -6,6 +6,7 @@ import importlib
 
 import attrs
 
+from netdsl.ops.reference import signature
 from tools.gen_ops_index import declared
 
 
@@ -33,13 +34,6 @@ def generate() -> dict[str, str]:
     doc = '"""Every operator as a method of Net; generated, do not edit."""\n\n'
     texts[f"{folder}/__init__.pyi"] = f"{doc}{imports}\nclass OpCalls({bases}): ...\n"
     return texts
-
-
-def signature(cls: type) -> str:
-    """``Y = FC(X, W, b)``, optional formals in brackets."""
-    outputs = cls.formal_outputs.describe()
-    call = f"{cls.__name__}({cls.formal_inputs.describe() if cls.inputs else ''})"
-    return f"{outputs} = {call}" if cls.outputs else call
 
 
 def _method(cls: type) -> str:

@@ -1,0 +1,7 @@
+"""``python -m netdsl``."""
+
+import sys
+
+from netdsl.cli import main
+
+sys.exit(main())
