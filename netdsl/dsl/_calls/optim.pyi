@@ -10,10 +10,51 @@ _Ins = Blob | str | Sequence[Blob | str]
 _Outs = Blob | str | int | Sequence[Blob | str]
 
 class OptimCalls:
+    def Adagrad(self, inputs: _Ins = ..., outputs: _Outs = ..., *, epsilon: float = ..., decay: float = ..., weight_decay: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+        """param_out, moment_out, [effective_lr], [update] = Adagrad(param, moment, grad, lr)
+
+        One step of Adagrad, which *adds* the step: the learning rate is negative.
+
+        With ``g = grad + weight_decay * param``: ``moment' = decay * moment + g**2``,
+        ``effective_lr = lr / (sqrt(moment') + epsilon)``, ``update = effective_lr * g`` and ``param' = param + update``.
+
+        epsilon: Added to the root, so that no step divides by zero.
+
+        decay: How much of the sum is kept.
+
+        weight_decay: Decay added to the gradient: weight_decay * param."""
+
+    def Adam(self, inputs: _Ins = ..., outputs: _Outs = ..., *, beta1: float = ..., beta2: float = ..., epsilon: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+        """param_out, moment_1_out, moment_2_out, [step] = Adam(param, moment_1, moment_2, grad, lr, iteration)
+
+        One step of Adam, which *adds* the step: the learning rate is negative.
+
+        ``m1' = beta1 * m1 + (1 - beta1) * grad``, ``m2' = beta2 * m2 + (1 - beta2) * grad**2``, and with
+        ``t = iteration + 1`` the step is ``c * m1' / (sqrt(m2') + epsilon)``, where
+        ``c = sqrt(1 - beta2**t) / (1 - beta1**t)`` corrects for both starting at 0; ``param' = param + lr * step``.
+
+        beta1: How much of the mean gradient is kept.
+
+        beta2: How much of the mean squared gradient is kept.
+
+        epsilon: Added to the root, so that no step divides by zero."""
+
     def AtomicIter(self, inputs: _Ins = ..., outputs: _Outs = ..., *, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """count = AtomicIter(mutex, count_in)
 
         Add one to an iteration counter while holding a mutex, for nets that run at the same time."""
+
+    def CheckFinite(self, inputs: _Ins = ..., outputs: _Outs = ..., *, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """found = CheckFinite(grads...)
+
+        Whether any of the gradients holds an infinity or a NaN: ``found = any(not finite)``."""
+
+    def ClipTensorByScaling(self, inputs: _Ins = ..., outputs: _Outs = ..., *, threshold: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """clipped = ClipTensorByScaling(X, val, [additional_threshold])
+
+        Scale a tensor by ``t / val`` where its norm ``val`` is above the threshold ``t``, else leave it.
+
+        threshold: The largest norm; positive."""
 
     def FP16MomentumSGDUpdate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool = ..., weight_decay: float = ..., fp32_update: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
         """step, momentum_out, param_out = FP16MomentumSGDUpdate(grad, momentum_in, lr, param)
@@ -46,6 +87,17 @@ class OptimCalls:
         """count = Iter([count_in])
 
         Add one to an iteration counter; without an input, a counter that does not exist yet starts at 0."""
+
+    def Lars(self, inputs: _Ins = ..., outputs: _Outs = ..., *, offset: float = ..., lr_min: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """lr = Lars(X, dX, wd, trust, lr_max)
+
+        The learning rate of one layer, by the ratio of the norms of its parameter and its gradient.
+
+        ``trust / (|dX| / |X| + wd + offset)``, or 1 where ``|X|`` is 0, cut to [lr_min, lr_max].
+
+        offset: Added to the denominator.
+
+        lr_min: The smallest learning rate."""
 
     def LearningRate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, base_lr: float, policy: str, stepsize: int = ..., gamma: float = ..., power: float = ..., max_iter: int = ..., num_iter: int = ..., start_multiplier: float = ..., end_multiplier: float = ..., multiplier: float = ..., multiplier_1: float | None = ..., multiplier_2: float | None = ..., num_iter_1: int = ..., num_iter_2: int = ..., active_first: bool = ..., active_period: int = ..., inactive_period: int = ..., m1: float = ..., n1: int = ..., m2: float = ..., n2: int = ..., m3: float = ..., max_lr: float | None = ..., min_lr: float = ..., decay: float = ..., period: int = ..., t_mult: float = ..., lr_shrink: float = ..., start_warmup_multiplier: float = ..., constant_warmup_num_iter: int = ..., linear_warmup_num_iter: int = ..., cyclical_max_lr: float = ..., cyclical_step_size: int = ..., cyclical_decay: float = ..., cosine_max_lr: float = ..., cosine_min_lr: float = ..., cosine_period: int = ..., cosine_t_mult: float = ..., cosine_lr_shrink: float = ..., sub_policy_num_iters: Sequence[int] = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """lr = LearningRate(iteration)
@@ -163,6 +215,23 @@ class OptimCalls:
 
         sub_policy_num_iters: composite: iterations of each policy."""
 
+    def MasterMomentumSGDUpdate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool = ..., weight_decay: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+        """momentum_out, master_out, [param_out] = MasterMomentumSGDUpdate(grad, momentum_in, lr, master, [param], scale, found)
+
+        One step of momentum SGD on a single-precision master and its half copy, skipped where ``found``.
+
+        In float32: ``g = grad / scale + weight_decay * master``, ``momentum' = momentum * m + lr * g`` and
+        ``master' = master - step``, where the step is the new momentum, or
+        ``(1 + momentum) * momentum' - momentum * m`` with ``nesterov``; then ``param' = float16(master')``.
+        Where ``found`` is true, momentum, master and parameter stay as they are. A parameter without a half copy is its
+        own master: leave ``param`` and ``param_out`` out.
+
+        momentum: How much of the last step is kept.
+
+        nesterov: Look ahead along the new momentum.
+
+        weight_decay: Decay added to the unscaled gradient: weight_decay * master."""
+
     def MomentumSGD(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
         """step, momentum_out = MomentumSGD(grad, momentum_in, lr)
 
@@ -183,3 +252,85 @@ class OptimCalls:
         momentum: How much of the last step is kept.
 
         nesterov: Look ahead along the new momentum."""
+
+    def RowWiseSparseAdagrad(self, inputs: _Ins = ..., outputs: _Outs = ..., *, epsilon: float = ..., weight_decay: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
+        """param_out, moment_out = RowWiseSparseAdagrad(param, moment, indices, grad, lr)
+
+        As :class:`SparseAdagrad`, with one sum for each row: it grows by the mean of the row's ``g**2``.
+
+        epsilon: Added to the root, so that no step divides by zero.
+
+        weight_decay: Decay added to the gradient: weight_decay * param."""
+
+    def RowWiseSparseAdam(self, inputs: _Ins = ..., outputs: _Outs = ..., *, beta1: float = ..., beta2: float = ..., epsilon: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+        """param_out, moment_1_out, moment_2_out, [step] = RowWiseSparseAdam(param, moment_1, moment_2, indices, grad, lr, iteration)
+
+        As :class:`SparseAdam`, with one second moment for each row: the running mean of its mean ``grad**2``.
+
+        beta1: How much of the mean gradient is kept.
+
+        beta2: How much of the mean squared gradient is kept.
+
+        epsilon: Added to the root, so that no step divides by zero."""
+
+    def SparseAdagrad(self, inputs: _Ins = ..., outputs: _Outs = ..., *, epsilon: float = ..., decay: float = ..., weight_decay: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
+        """param_out, moment_out = SparseAdagrad(param, moment, indices, grad, lr)
+
+        As :class:`Adagrad`, for the rows of the parameter that ``indices`` names.
+
+        A row that occurs more than once is updated as often, one time after the other.
+
+        epsilon: Added to the root, so that no step divides by zero.
+
+        decay: Must be 1: rows that are not named would have to decay too.
+
+        weight_decay: Decay added to the gradient: weight_decay * param."""
+
+    def SparseAdam(self, inputs: _Ins = ..., outputs: _Outs = ..., *, beta1: float = ..., beta2: float = ..., epsilon: float = ..., enableRAdam: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+        """param_out, moment_1_out, moment_2_out, [step] = SparseAdam(param, moment_1, moment_2, indices, grad, lr, iteration)
+
+        As :class:`Adam`, for the rows of the parameter that ``indices`` names.
+
+        A row that occurs more than once is updated as often, one time after the other. With ``enableRAdam`` the
+        variance of the step is rectified (https://arxiv.org/abs/1908.03265): with ``r = 2 / (1 - beta2) - 1`` and
+        ``s = r - 2 * t * beta2**t / (1 - beta2**t)`` the step is multiplied by
+        ``sqrt((s - 4) * (s - 2) * r / ((r - 4) * (r - 2) * s))``; while ``s < 5`` it is ``m1' / (1 - beta1**t)`` instead.
+
+        beta1: How much of the mean gradient is kept.
+
+        beta2: How much of the mean squared gradient is kept.
+
+        epsilon: Added to the root, so that no step divides by zero.
+
+        enableRAdam: Rectify the variance of the step."""
+
+    def SparseMomentumSGDUpdate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
+        """step, momentum_out, param_out = SparseMomentumSGDUpdate(grad, momentum_in, lr, param, indices)
+
+        As :class:`MomentumSGDUpdate`, for the rows of the parameter that ``indices`` names.
+
+        A row that occurs more than once is updated as often, one time after the other.
+
+        momentum: How much of the last step is kept.
+
+        nesterov: Look ahead along the new momentum."""
+
+    def UnscaleGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """unscaled = UnscaleGradient(grad, scale)
+
+        Undo the scaling of the loss, in single precision: ``unscaled = float32(grad) * (1 / scale)``."""
+
+    def UpdateLossScale(self, inputs: _Ins = ..., outputs: _Outs = ..., *, growth_factor: float = ..., backoff_factor: float = ..., growth_interval: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
+        """scale_out, growth_tracker_out = UpdateLossScale(scale, growth_tracker, found)
+
+        Adapt the loss scale to whether the gradients of this step were finite.
+
+        Where ``found``: ``scale' = scale * backoff_factor`` and ``growth_tracker' = 0``. Else the tracker counts one
+        more, and when it reaches ``growth_interval``: ``scale' = scale * growth_factor`` (if that is finite) and
+        ``growth_tracker' = 0``.
+
+        growth_factor: What the scale grows by.
+
+        backoff_factor: What the scale shrinks by.
+
+        growth_interval: Updates in a row after which it grows."""

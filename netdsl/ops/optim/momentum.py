@@ -4,28 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from netdsl.errors import InferenceError
 from netdsl.ir import TensorType
-from netdsl.ir.dims import same
-from netdsl.ops.dtypes import Float, Half, Single
+from netdsl.ops.dtypes import Half, Index, Single
+from netdsl.ops.optim.update import INDICES_DOC, LR_DOC, check_rows, check_update, update_rows
 from netdsl.ops.schema import In, Operator, Out, arg, operator
 from netdsl.ops.xp import Array, ArrayModule
 
-_MOMENTUM = "How much of the last step is kept."
-_NESTEROV = "Look ahead along the new momentum."
+MOMENTUM_DOC = "How much of the last step is kept."
+NESTEROV_DOC = "Look ahead along the new momentum."
 
 
 def momentum_step(grad: Array, m: Array, lr: Array, mu: Any, one: Any, nesterov: bool) -> tuple[Array, Array]:
     """Return the step to subtract from the parameter, and the new momentum (which includes ``lr``)."""
     new_m = mu * m + lr * grad
     return ((one + mu) * new_m - mu * m if nesterov else new_m), new_m
-
-
-def infer_update(grad: TensorType, m: TensorType, param: TensorType | None = None) -> None:
-    """Raise where gradient, momentum and parameter differ in shape."""
-    for name, other in (("momentum", m), ("parameter", param)):
-        if other is not None and not same(grad.shape, other.shape):
-            raise InferenceError(f"gradient and {name} differ in shape", expected=grad, got=other)
 
 
 @operator
@@ -37,11 +29,11 @@ class MomentumSGD(Operator):
     elementwise = True
     role = "update"
 
-    momentum: float = arg(0.0, doc=_MOMENTUM)
-    nesterov: bool = arg(False, doc=_NESTEROV)
+    momentum: float = arg(0.0, doc=MOMENTUM_DOC)
+    nesterov: bool = arg(False, doc=NESTEROV_DOC)
 
     def infer(self, grad: TensorType, momentum_in: TensorType, lr: TensorType) -> tuple[TensorType, TensorType]:
-        infer_update(grad, momentum_in)
+        check_update(self, grad, momentum=momentum_in, lr=lr)
         return grad, momentum_in
 
     def compute(self, xp: ArrayModule, grad: Array, momentum_in: Array, lr: Array) -> tuple[Array, Array]:
@@ -59,33 +51,76 @@ class MomentumSGDUpdate(Operator):
     inputs = (
         In("grad", Single, doc="Gradient of the parameter."),
         In("momentum_in", Single, doc="The velocity, learning rate included."),
-        In("lr", Single, doc="Learning rate, one positive number."),
+        In("lr", Single, doc=LR_DOC),
         In("param", Single, doc="The parameter."),
     )
     outputs = (
         Out("step", inplace="grad", doc="What was subtracted."),
         Out("momentum_out", inplace="momentum_in"),
-        Out("param_out", inplace="param", enforced="param"),
+        Out("param_out", inplace="param"),
     )
     elementwise = True
     role = "update"
     updates = (("param_out", "param"),)
 
-    momentum: float = arg(0.0, doc=_MOMENTUM)
-    nesterov: bool = arg(False, doc=_NESTEROV)
+    momentum: float = arg(0.0, doc=MOMENTUM_DOC)
+    nesterov: bool = arg(False, doc=NESTEROV_DOC)
 
     def infer(
         self, grad: TensorType, momentum_in: TensorType, lr: TensorType, param: TensorType
     ) -> tuple[TensorType, ...]:
-        infer_update(grad, momentum_in, param)
+        check_update(self, param, gradient=grad, momentum=momentum_in, lr=lr)
         return grad, momentum_in, param
 
-    def compute(
-        self, xp: ArrayModule, grad: Array, momentum_in: Array, lr: Array, param: Array
-    ) -> tuple[Array, ...]:
+    def compute(self, xp: ArrayModule, grad: Array, momentum_in: Array, lr: Array, param: Array) -> tuple[Array, ...]:
         mu, one = xp.float32(self.momentum), xp.float32(1)
         step, new_m = momentum_step(grad, momentum_in, lr, mu, one, self.nesterov)
         return step, new_m, param - step
+
+
+@operator
+class SparseMomentumSGDUpdate(Operator):
+    """As :class:`MomentumSGDUpdate`, for the rows of the parameter that ``indices`` names.
+
+    A row that occurs more than once is updated as often, one time after the other.
+    """
+
+    inputs = (
+        In("grad", Single, doc="Gradient rows, one for each index."),
+        In("momentum_in", Single, doc="The velocity, learning rate included."),
+        In("lr", Single, doc=LR_DOC),
+        In("param", Single, doc="The parameter."),
+        In("indices", Index, doc=INDICES_DOC),
+    )
+    outputs = (
+        Out("step", inplace="grad", doc="What was subtracted for each index."),
+        Out("momentum_out", inplace="momentum_in", enforced="momentum_in"),
+        Out("param_out", inplace="param", enforced="param"),
+    )
+    role = "update"
+    updates = (("param_out", "param"),)
+
+    momentum: float = arg(0.0, doc=MOMENTUM_DOC)
+    nesterov: bool = arg(False, doc=NESTEROV_DOC)
+
+    def infer(
+        self, grad: TensorType, momentum_in: TensorType, lr: TensorType, param: TensorType, indices: TensorType
+    ) -> tuple[TensorType, ...]:
+        check_update(self, param, momentum=momentum_in, lr=lr)
+        check_rows(self, param, indices, grad)
+        return grad, momentum_in, param
+
+    def compute(
+        self, xp: ArrayModule, grad: Array, momentum_in: Array, lr: Array, param: Array, indices: Array
+    ) -> tuple[Array, ...]:
+        mu, one = xp.float32(self.momentum), xp.float32(1)
+
+        def step(p: Array, m: Array, g: Array) -> tuple[Array, ...]:
+            taken, new_m = momentum_step(g, m, lr, mu, one, self.nesterov)
+            return p - taken, new_m, taken
+
+        new_param, new_m, taken = update_rows(xp, indices, [param, momentum_in], grad, step)
+        return taken, new_m, new_param
 
 
 @operator
@@ -99,7 +134,7 @@ class FP16MomentumSGDUpdate(Operator):
     inputs = (
         In("grad", Half, doc="Gradient of the parameter."),
         In("momentum_in", Half, doc="The velocity, learning rate included."),
-        In("lr", Single, doc="Learning rate, one positive number."),
+        In("lr", Single, doc=LR_DOC),
         In("param", Half, doc="The parameter."),
     )
     outputs = MomentumSGDUpdate.outputs
@@ -107,20 +142,18 @@ class FP16MomentumSGDUpdate(Operator):
     role = "update"
     updates = (("param_out", "param"),)
 
-    momentum: float = arg(0.0, doc=_MOMENTUM)
-    nesterov: bool = arg(False, doc=_NESTEROV)
+    momentum: float = arg(0.0, doc=MOMENTUM_DOC)
+    nesterov: bool = arg(False, doc=NESTEROV_DOC)
     weight_decay: float = arg(0.0, doc="Decay added to the gradient: weight_decay * param.")
     fp32_update: bool = arg(False, doc="Compute in single precision.")
 
     def infer(
         self, grad: TensorType, momentum_in: TensorType, lr: TensorType, param: TensorType
     ) -> tuple[TensorType, ...]:
-        infer_update(grad, momentum_in, param)
+        check_update(self, param, gradient=grad, momentum=momentum_in, lr=lr)
         return grad, momentum_in, param
 
-    def compute(
-        self, xp: ArrayModule, grad: Array, momentum_in: Array, lr: Array, param: Array
-    ) -> tuple[Array, ...]:
+    def compute(self, xp: ArrayModule, grad: Array, momentum_in: Array, lr: Array, param: Array) -> tuple[Array, ...]:
         f16, f32 = xp.float16, xp.float32
         if self.fp32_update:
             g, m, p = grad.astype(f32), momentum_in.astype(f32), param.astype(f32)
@@ -144,19 +177,17 @@ class FP32MomentumSGDUpdate(Operator):
     role = "update"
     updates = (("param_out", "param"),)
 
-    momentum: float = arg(0.0, doc=_MOMENTUM)
-    nesterov: bool = arg(False, doc=_NESTEROV)
+    momentum: float = arg(0.0, doc=MOMENTUM_DOC)
+    nesterov: bool = arg(False, doc=NESTEROV_DOC)
     weight_decay: float = arg(0.0, doc="Decay added to the gradient: weight_decay * param.")
 
     def infer(
         self, grad: TensorType, momentum_in: TensorType, lr: TensorType, param: TensorType
     ) -> tuple[TensorType, ...]:
-        infer_update(grad, momentum_in, param)
+        check_update(self, param, gradient=grad, momentum=momentum_in, lr=lr)
         return grad, momentum_in, param
 
-    def compute(
-        self, xp: ArrayModule, grad: Array, momentum_in: Array, lr: Array, param: Array
-    ) -> tuple[Array, ...]:
+    def compute(self, xp: ArrayModule, grad: Array, momentum_in: Array, lr: Array, param: Array) -> tuple[Array, ...]:
         mu, one = xp.float32(self.momentum), xp.float32(1)
         decayed = grad + xp.float32(self.weight_decay) * param
         step, new_m = momentum_step(decayed, momentum_in, lr, mu, one, self.nesterov)

@@ -18,10 +18,6 @@ COMPOSITE = "composite"
 _COMMON = ("base_lr", "policy")
 
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
-
 @attrs.frozen
 class Policy:
     """One policy: ``multiplier(arguments, iteration)``, the arguments it needs, those it may get, and a rule.
@@ -30,8 +26,8 @@ class Policy:
     """
 
     multiplier: Callable[[LearningRate, int], float]
-    needs: tuple[str, ...] = attrs.field(default="", converter=_words)
-    takes: tuple[str, ...] = attrs.field(default="", converter=_words)
+    needs: str = ""
+    takes: str = ""
     says: str = ""
     rule: Callable[[LearningRate], bool] = lambda p: True
 
@@ -41,8 +37,8 @@ class Policy:
         Raises:
             SchemaError: the rule is broken; when ``strict``, an argument is missing or would be ignored.
         """
-        name, known = bound.policy, (*_COMMON, *self.needs, *self.takes)
-        for missing in sorted(set(self.needs) - set(given)) if strict else ():
+        name, known = bound.policy, (*_COMMON, *self.needs.split(), *self.takes.split())
+        for missing in sorted(set(self.needs.split()) - set(given)) if strict else ():
             raise SchemaError(f"LearningRate: policy {name!r} needs the argument {missing!r}", takes=", ".join(known))
         for extra in sorted(set(given) - set(known)) if strict else ():
             near = did_you_mean(extra, known)

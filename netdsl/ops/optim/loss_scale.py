@@ -1,0 +1,186 @@
+"""Mixed precision with loss scaling: half gradients of a scaled loss, updates of single-precision masters.
+
+Gradients that are too small for half precision become zero. So the loss is multiplied by a scale before it is
+differentiated, and the gradients divided by it, in single precision, before they are applied to a master copy of
+the parameter. A scale that is too large shows as an infinity or NaN in some gradient: then no parameter is updated
+and the scale shrinks; after many updates in a row it grows. None of these operators exists in Caffe2.
+"""
+
+from __future__ import annotations
+
+from netdsl.errors import InferenceError, SchemaError
+from netdsl.ir import DType, TensorType
+from netdsl.ops.dtypes import Boolean, Float, Half, Int32, Single
+from netdsl.ops.optim.momentum import MOMENTUM_DOC, NESTEROV_DOC, momentum_step
+from netdsl.ops.optim.update import LR_DOC, check_update
+from netdsl.ops.schema import In, Operator, Out, arg, operator
+from netdsl.ops.xp import Array, ArrayModule
+
+_SOURCE = "https://arxiv.org/abs/1710.03740"
+_SCALE = "What the loss was multiplied by, one positive number."
+_FOUND = "Whether some gradient is not finite, one bool."
+
+
+@operator
+class CheckFinite(Operator):
+    """Whether any of the gradients holds an infinity or a NaN: ``found = any(not finite)``."""
+
+    inputs = (In("grads", Float.untied(), many=1, doc="Gradients, of any precision; of sparse ones the values."),)
+    outputs = (Out("found", doc="bool[1]: true if some element is not finite."),)
+    ours = True
+    source = _SOURCE
+
+    def infer(self, grads: tuple[TensorType, ...]) -> TensorType:
+        return TensorType(DType.BOOL, (1,))
+
+    def compute(self, xp: ArrayModule, grads: tuple[Array, ...]) -> Array:
+        finite = xp.ones((1,), dtype=xp.bool_)
+        for grad in grads:
+            finite = xp.logical_and(finite, xp.all(xp.isfinite(grad)))
+        return xp.logical_not(finite)
+
+
+@operator
+class UnscaleGradient(Operator):
+    """Undo the scaling of the loss, in single precision: ``unscaled = float32(grad) * (1 / scale)``."""
+
+    inputs = (In("grad", Float.untied(), doc="Gradient of the scaled loss."), In("scale", Single, doc=_SCALE))
+    outputs = (Out("unscaled", doc="float32: the gradient of the loss."),)
+    elementwise = True
+    ours = True
+    source = _SOURCE
+
+    def infer(self, grad: TensorType, scale: TensorType) -> TensorType:
+        check_update(self, grad, scale=scale)
+        return grad.with_dtype(DType.FLOAT)
+
+    def compute(self, xp: ArrayModule, grad: Array, scale: Array) -> Array:
+        return grad.astype(xp.float32) * (xp.float32(1) / scale)
+
+
+@operator
+class UpdateLossScale(Operator):
+    """Adapt the loss scale to whether the gradients of this step were finite.
+
+    Where ``found``: ``scale' = scale * backoff_factor`` and ``growth_tracker' = 0``. Else the tracker counts one
+    more, and when it reaches ``growth_interval``: ``scale' = scale * growth_factor`` (if that is finite) and
+    ``growth_tracker' = 0``.
+    """
+
+    inputs = (
+        In("scale", Single, doc=_SCALE),
+        In("growth_tracker", Int32, doc="Updates since the scale last changed, one int32."),
+        In("found", Boolean, doc=_FOUND),
+    )
+    outputs = (
+        Out("scale_out", inplace="scale", doc="The scale of the next step."),
+        Out("growth_tracker_out", inplace="growth_tracker"),
+    )
+    elementwise = True
+    role = "counter"
+    ours = True
+    source = _SOURCE
+
+    growth_factor: float = arg(2.0, doc="What the scale grows by.")
+    backoff_factor: float = arg(0.5, doc="What the scale shrinks by.")
+    growth_interval: int = arg(2000, doc="Updates in a row after which it grows.")
+
+    def __attrs_post_init__(self) -> None:
+        rules = (
+            ("growth_factor", self.growth_factor > 1, "more than 1"),
+            ("backoff_factor", 0 < self.backoff_factor < 1, "between 0 and 1"),
+            ("growth_interval", 0 < self.growth_interval < 2**31, "a positive int32"),
+        )
+        for name, holds, expected in rules:
+            if not holds:
+                raise SchemaError(
+                    f"UpdateLossScale: {name!r} is out of range", expected=expected, got=getattr(self, name)
+                )
+
+    def infer(self, scale: TensorType, growth_tracker: TensorType, found: TensorType) -> tuple[TensorType, TensorType]:
+        check_update(self, scale, scale=scale, growth_tracker=growth_tracker, found=found)
+        return scale, growth_tracker
+
+    def compute(self, xp: ArrayModule, scale: Array, growth_tracker: Array, found: Array) -> tuple[Array, Array]:
+        grown = scale * xp.float32(self.growth_factor)
+        shrunk = scale * xp.float32(self.backoff_factor)
+        count = growth_tracker + 1
+        due = count >= self.growth_interval
+        kept = xp.where(xp.logical_and(due, grown < xp.inf), grown, scale)
+        return xp.where(found, shrunk, kept), xp.where(xp.logical_or(found, due), 0, count)
+
+
+@operator
+class MasterMomentumSGDUpdate(Operator):
+    """One step of momentum SGD on a single-precision master and its half copy, skipped where ``found``.
+
+    In float32: ``g = grad / scale + weight_decay * master``, ``momentum' = momentum * m + lr * g`` and
+    ``master' = master - step``, where the step is the new momentum, or
+    ``(1 + momentum) * momentum' - momentum * m`` with ``nesterov``; then ``param' = float16(master')``.
+    Where ``found`` is true, momentum, master and parameter stay as they are. A parameter without a half copy is its
+    own master: leave ``param`` and ``param_out`` out.
+    """
+
+    inputs = (
+        In("grad", Float.untied(), doc="Gradient of the scaled loss, half or single."),
+        In("momentum_in", Single, doc="The velocity, learning rate included."),
+        In("lr", Single, doc=LR_DOC),
+        In("master", Single, doc="The parameter in single precision."),
+        In("param", Half, optional=True, doc="Its copy in half precision."),
+        In("scale", Single, doc=_SCALE),
+        In("found", Boolean, doc=_FOUND),
+    )
+    outputs = (
+        Out("momentum_out", inplace="momentum_in"),
+        Out("master_out", inplace="master"),
+        Out("param_out", inplace="param", optional=True),
+    )
+    elementwise = True
+    role = "update"
+    updates = (("master_out", "master"), ("param_out", "param"))
+    ours = True
+    source = _SOURCE
+
+    momentum: float = arg(0.0, doc=MOMENTUM_DOC)
+    nesterov: bool = arg(False, doc=NESTEROV_DOC)
+    weight_decay: float = arg(0.0, doc="Decay added to the unscaled gradient: weight_decay * master.")
+
+    def infer(
+        self,
+        grad: TensorType,
+        momentum_in: TensorType,
+        lr: TensorType,
+        master: TensorType,
+        param: TensorType | None,
+        scale: TensorType,
+        found: TensorType,
+    ) -> tuple[TensorType, ...]:
+        check_update(self, master, gradient=grad, momentum=momentum_in, lr=lr, copy=param, scale=scale, found=found)
+        self.check_copy(param)
+        return momentum_in, master, master.with_dtype(DType.FLOAT16)
+
+    def check_copy(self, param: object) -> None:
+        """Raise unless the half copy is read and written, or neither."""
+        if self.wanted >= 0 and self.wants("param_out") != (param is not None):
+            has = "input" if param is not None else "output"
+            raise InferenceError(
+                f"MasterMomentumSGDUpdate: the half copy is an {has} only",
+                expected="both param and param_out, or neither",
+            )
+
+    def compute(
+        self,
+        xp: ArrayModule,
+        grad: Array,
+        momentum_in: Array,
+        lr: Array,
+        master: Array,
+        param: Array | None,
+        scale: Array,
+        found: Array,
+    ) -> tuple[Array | None, ...]:
+        g = grad.astype(xp.float32) * (xp.float32(1) / scale) + xp.float32(self.weight_decay) * master
+        step, new_m = momentum_step(g, momentum_in, lr, xp.float32(self.momentum), xp.float32(1), self.nesterov)
+        new = master - step
+        copy = None if param is None else xp.where(found, param, new.astype(xp.float16))
+        return xp.where(found, momentum_in, new_m), xp.where(found, master, new), copy

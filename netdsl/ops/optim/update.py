@@ -1,0 +1,106 @@
+"""What update operators share: checks of their shapes, and updates of some rows of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from netdsl.errors import InferenceError, RunError
+from netdsl.ir import TensorType
+from netdsl.ir.dims import conflict, product, same
+from netdsl.ops.xp import Array, ArrayModule
+
+LR_DOC = "The learning rate, one number."
+INDICES_DOC = "The row of the parameter that each gradient belongs to; a row may occur more than once."
+
+
+def check_update(operator: object, param: TensorType, **others: TensorType | None) -> None:
+    """Raise unless ``others`` have the shape of the parameter and those whose name is in ``ONE`` one element."""
+    name = type(operator).__name__
+    for what, type_ in others.items():
+        if type_ is None:
+            continue
+        if what in ONE:
+            if conflict(product(type_.shape or ()), 1):
+                raise InferenceError(f"{name}: {what} must be one number", expected="[1]", got=type_)
+        elif not same(param.shape, type_.shape):
+            raise InferenceError(f"{name}: {what} and the parameter differ in shape", expected=param, got=type_)
+
+
+ONE = frozenset(
+    ["lr", "iteration", "scale", "found", "wd", "trust", "lr_max", "val", "additional_threshold", "growth_tracker"]
+)
+"""Inputs of which there is one number for the whole parameter."""
+
+
+def check_rows(operator: object, param: TensorType, indices: TensorType, grad: TensorType) -> None:
+    """Raise unless there is one gradient row for each index."""
+    name = type(operator).__name__
+    if not param.shape:
+        raise InferenceError(f"{name}: the parameter has no rows", expected="at least one dim", got=param)
+    expected = (*(indices.shape or ()), *param.shape[1:])
+    if not same(grad.shape, expected):
+        raise InferenceError(
+            f"{name}: the gradient needs one row for each index", expected=param.with_shape(expected), got=grad
+        )
+
+
+def check_row_state(operator: object, param: TensorType, what: str, state: TensorType) -> None:
+    """Raise unless ``state`` has one number for each row of the parameter."""
+    rows = (param.shape or ())[:1]
+    if not same(state.shape, rows):
+        name = type(operator).__name__
+        raise InferenceError(
+            f"{name}: {what} needs one number for each row", expected=param.with_shape(rows), got=state
+        )
+
+
+def update_rows(
+    xp: ArrayModule,
+    indices: Array,
+    tables: Sequence[Array],
+    grad: Array,
+    step: Callable[..., tuple[Array, ...]],
+) -> tuple[Array, ...]:
+    """Update the rows ``indices`` of tables, one occurrence of an index after the other.
+
+    ``step(*rows, grad)`` gets rows of each table (the first is the parameter) and their gradients, all different
+    rows, and returns the new ones, then one more value for each gradient. Returns the new tables and these values.
+
+    Raises:
+        RunError: an index that is out of range.
+    """
+    flat = indices.reshape(-1)
+    grads = grad.reshape(flat.shape[0], *tables[0].shape[1:])
+    _check_range(flat, tables[0].shape[0])
+    new, values = [table.copy() for table in tables], xp.zeros_like(grads)
+    for at in rounds(xp, flat):
+        rows = flat[at]
+        *updated, values[at] = step(*(table[rows] for table in new), grads[at])
+        for table, result in zip(new, updated, strict=True):
+            table[rows] = result
+    return *new, values.reshape(grad.shape)
+
+
+def _check_range(indices: Array, count: int) -> None:
+    if indices.shape[0]:
+        low, high = int(indices.min()), int(indices.max())
+        if low < 0 or high >= count:
+            raise RunError("an index is out of range", expected=f"0 to {count - 1}", got=low if low < 0 else high)
+
+
+def rounds(xp: ArrayModule, indices: Array) -> Iterator[Array]:
+    """Cut the positions of ``indices`` so that no part names an index twice; its k-th occurrence is in part k."""
+    count = indices.shape[0]
+    if not count:
+        return
+    order = xp.argsort(indices, kind="stable")
+    ordered = indices[order]
+    occurrence = xp.arange(count) - xp.searchsorted(ordered, ordered)
+    most = int(occurrence.max()) + 1
+    if most == 1:
+        yield order
+        return
+    by_occurrence = xp.argsort(occurrence, kind="stable")
+    ends = xp.to_host(xp.searchsorted(occurrence[by_occurrence], xp.arange(most), side="right")).tolist()
+    for start, end in zip([0, *ends], ends, strict=False):
+        yield order[by_occurrence[start:end]]
