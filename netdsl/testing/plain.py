@@ -29,6 +29,7 @@ class Plain:
     seed: int = 0
     lines: list[str] = attrs.field(factory=list)
     _runs: Counter[str] = attrs.field(factory=Counter)
+    _memories: dict[OperatorDef, dict[str, Any]] = attrs.field(factory=dict)
 
     def run(self, net: NetDef | OperatorDef) -> None:
         """Run a net, or a single operator.
@@ -56,7 +57,7 @@ class Plain:
         promised = infer_bound(made, op, types)
         inputs = made.formal_inputs.group(values)
         if isinstance(made, Runs):
-            result = made.run(PlainContext(self, library.xp, op), *inputs)
+            result = made.run(PlainContext(self, library.xp, op, self._memories.setdefault(op, {})), *inputs)
         elif isinstance(made, Samples):
             stream = library.stream(self.seed, net.name, op.outputs[0], self._runs[net.name])
             result = made.sample(library.xp, stream, *inputs)
@@ -83,6 +84,7 @@ class PlainContext:
     owner: Plain
     xp: Any
     op: OperatorDef
+    memory: dict[str, Any]
 
     def execute(self, net: NetDef) -> None:
         self.owner.run(net)
