@@ -29,6 +29,16 @@ class LossCalls:
 
         Gradient of :class:`AveragedLoss`: its output's, shared evenly among the elements."""
 
+    def LabelCrossEntropy(self, inputs: _Ins = ..., outputs: _Outs = ..., *, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = LabelCrossEntropy(X, label)
+
+        ``Y[i] = -log(max(X[i, label[i]], 1e-20))``."""
+
+    def LabelCrossEntropyGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """dX = LabelCrossEntropyGradient(X, label, dY)
+
+        Gradient of :class:`LabelCrossEntropy`: ``-dY / max(X, 1e-20)`` at the label, else 0."""
+
     def SoftmaxWithLoss(self, inputs: _Ins = ..., outputs: _Outs = ..., *, label_prob: bool = ..., axis: int = ..., scale: float = ..., order: str = ..., average_by_batch_size: bool = ..., only_loss: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
         """softmax, loss, [reserved] = SoftmaxWithLoss(logits, labels, [weight_tensor])
 
@@ -67,3 +77,13 @@ class LossCalls:
         average_by_batch_size: Divide by the number of rows even where rows have weights.
 
         only_loss: Let Caffe2's gradient reuse the softmax's memory."""
+
+    def SquaredL2Distance(self, inputs: _Ins = ..., outputs: _Outs = ..., *, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Z = SquaredL2Distance(X, Y)
+
+        Half of the squared distance of rows: ``Z[i] = sum((X[i] - Y[i])^2) / 2``."""
+
+    def SquaredL2DistanceGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
+        """dX, dY = SquaredL2DistanceGradient(X, Y, dZ)
+
+        Gradients of :class:`SquaredL2Distance`: ``dX = (X - Y) * dZ`` and ``dY = -dX``."""

@@ -1001,6 +1001,20 @@ class NnCalls:
 
         ratio: As in Dropout."""
 
+    def Elu(self, inputs: _Ins = ..., outputs: _Outs = ..., *, alpha: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = Elu(X)
+
+        ``Y = X`` where X is not negative, else ``alpha * (exp(X) - 1)``.
+
+        alpha: How far below zero Y reaches."""
+
+    def EluGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, alpha: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """dX = EluGradient(Y, dY)
+
+        Gradient of :class:`Elu`, from its output: ``dY * (Y + alpha)`` where Y < 0, else dY.
+
+        alpha: As in Elu."""
+
     def FC(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., axis_w: int = ..., float16_compute: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = FC(X, W, b)
 
@@ -1025,6 +1039,40 @@ class NnCalls:
         axis_w: As in FC.
 
         float16_compute: As in FC."""
+
+    def Gelu(self, inputs: _Ins = ..., outputs: _Outs = ..., *, fast_gelu: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = Gelu(X)
+
+        ``Y = X * Phi(X)``, where Phi is the distribution function of the standard normal distribution.
+
+        With ``fast_gelu`` Phi is approximated by ``(1 + tanh(sqrt(2 / pi) * (X + 0.044715 * X^3))) / 2``.
+
+        fast_gelu: Approximate by tanh."""
+
+    def GeluGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, fast_gelu: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """dX = GeluGradient(dY, X)
+
+        Gradient of :class:`Gelu`, from its input: ``dY * (Phi(X) + X * phi(X))``, or of the approximation.
+
+        fast_gelu: As in Gelu."""
+
+    def HardSigmoid(self, inputs: _Ins = ..., outputs: _Outs = ..., *, alpha: float = ..., beta: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = HardSigmoid(X)
+
+        ``Y = min(max(alpha * X + beta, 0), 1)``.
+
+        alpha: Slope between the bounds.
+
+        beta: Y where X is 0."""
+
+    def HardSigmoidGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, alpha: float = ..., beta: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """dX = HardSigmoidGradient(Y, dY)
+
+        Gradient of :class:`HardSigmoid`, from its output: ``alpha * dY`` where 0 < Y < 1, else 0.
+
+        alpha: As in HardSigmoid.
+
+        beta: Has no influence; copied from HardSigmoid."""
 
     def LRN(self, inputs: _Ins = ..., outputs: _Outs = ..., *, size: int = ..., alpha: float = ..., beta: float = ..., bias: float = ..., order: str = ..., cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
         """Y, [Y_scale] = LRN(X)
@@ -1085,6 +1133,22 @@ class NnCalls:
         epsilon: Added to the variance.
 
         elementwise_affine: Scale by gamma and shift by beta."""
+
+    def LeakyRelu(self, inputs: _Ins = ..., outputs: _Outs = ..., *, alpha: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = LeakyRelu(X)
+
+        ``Y = X`` where X is not negative, else ``alpha * X``.
+
+        The gradient tells the two apart by the sign of Y, as Caffe2's does: with a negative ``alpha`` it is wrong.
+
+        alpha: Slope where X is negative."""
+
+    def LeakyReluGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, alpha: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """dX = LeakyReluGradient(Y, dY)
+
+        Gradient of :class:`LeakyRelu`, from its output: dY where Y >= 0, else ``alpha * dY``.
+
+        alpha: As in LeakyRelu."""
 
     def MaxPool(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = MaxPool(X)
@@ -1540,6 +1604,48 @@ class NnCalls:
 
         cudnn_exhaustive_search: A hint for cuDNN."""
 
+    def ReluN(self, inputs: _Ins = ..., outputs: _Outs = ..., *, n: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = ReluN(X)
+
+        ``Y = min(max(X, 0), n)``; NaN stays NaN.
+
+        n: The greatest output, positive."""
+
+    def ReluNGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, n: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """dX = ReluNGradient(Y, dY)
+
+        Gradient of :class:`ReluN`, from its output: dY where 0 < Y < n, else 0.
+
+        n: As in ReluN."""
+
+    def Selu(self, inputs: _Ins = ..., outputs: _Outs = ..., *, alpha: float = ..., scale: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = Selu(X)
+
+        ``Y = scale * X`` where X is positive, else ``scale * alpha * (exp(X) - 1)``.
+
+        alpha: How far below zero Y reaches, before scaling.
+
+        scale: Slope where X is positive; above 1."""
+
+    def SeluGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, alpha: float = ..., scale: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """dX = SeluGradient(Y, dY)
+
+        Gradient of :class:`Selu`, from its output: ``dY * scale`` where Y > 0, else ``dY * (Y + alpha * scale)``.
+
+        alpha: As in Selu.
+
+        scale: As in Selu."""
+
+    def Sigmoid(self, inputs: _Ins = ..., outputs: _Outs = ..., *, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = Sigmoid(X)
+
+        ``Y = 1 / (1 + exp(-X))``."""
+
+    def SigmoidGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """dX = SigmoidGradient(Y, dY)
+
+        Gradient of :class:`Sigmoid`, from its output: ``dY * Y * (1 - Y)``."""
+
     def Softmax(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = Softmax(X)
 
@@ -1555,6 +1661,26 @@ class NnCalls:
         Gradient of :class:`Softmax`, from its output: ``dX = Y * (dY - sum(Y * dY))``.
 
         axis: First axis of the classes: what follows it is flattened."""
+
+    def Softplus(self, inputs: _Ins = ..., outputs: _Outs = ..., *, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = Softplus(X)
+
+        ``Y = log(exp(X) + 1)``; infinite where exp overflows."""
+
+    def SoftplusGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """dX = SoftplusGradient(Y, dY)
+
+        Gradient of :class:`Softplus`, from its output: ``dY * (1 - exp(-Y))``."""
+
+    def Softsign(self, inputs: _Ins = ..., outputs: _Outs = ..., *, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = Softsign(X)
+
+        ``Y = X / (1 + |X|)``; its gradient needs X, which must not be overwritten."""
+
+    def SoftsignGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """dX = SoftsignGradient(X, dY)
+
+        Gradient of :class:`Softsign`, from its input: ``dY / (1 + |X|)^2``."""
 
     def SpatialBN(self, inputs: _Ins = ..., outputs: _Outs = ..., *, is_test: bool, epsilon: float = ..., order: str = ..., num_batches: int = ..., cudnn_exhaustive_search: bool = ..., momentum: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
         """Y, [mean_out], [var_out], [saved_mean], [saved_inv_std] = SpatialBN(X, scale, bias, mean, var, [sums], [sumsq])
@@ -1598,3 +1724,23 @@ class NnCalls:
         is_test: As in SpatialBN.
 
         momentum: As in SpatialBN."""
+
+    def Swish(self, inputs: _Ins = ..., outputs: _Outs = ..., *, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = Swish(X)
+
+        ``Y = X / (1 + exp(-X))``."""
+
+    def SwishGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """dX = SwishGradient(X, Y, dY)
+
+        Gradient of :class:`Swish`: ``dY * (Y + s * (1 - Y))``, where s is the sigmoid of X."""
+
+    def Tanh(self, inputs: _Ins = ..., outputs: _Outs = ..., *, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = Tanh(X)
+
+        ``Y = tanh(X)``."""
+
+    def TanhGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """dX = TanhGradient(Y, dY)
+
+        Gradient of :class:`Tanh`, from its output: ``dY * (1 - Y * Y)``."""

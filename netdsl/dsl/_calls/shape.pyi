@@ -10,12 +10,12 @@ _Ins = Blob | str | Sequence[Blob | str]
 _Outs = Blob | str | int | Sequence[Blob | str]
 
 class ShapeCalls:
-    def Concat(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., order: str = ..., add_axis: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
+    def Concat(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int | None = ..., order: str = ..., add_axis: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
         """Y, split_info = Concat(Xs...)
 
         Join tensors along an axis, or stack them along a new one (``add_axis``).
 
-        axis: The axis; by default the channels of ``order``.
+        axis: The axis, negative ones from the end; by default the channels of ``order``.
 
         order: NCHW or NHWC: where the channels stand, for the default axis.
 
@@ -79,12 +79,12 @@ class ShapeCalls:
 
         ends: Where each dim ends (exclusive); -1 is its full extent, -2 leaves the last out."""
 
-    def Split(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., split: Sequence[int] = ..., order: str = ..., add_axis: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+    def Split(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int | None = ..., split: Sequence[int] = ..., order: str = ..., add_axis: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
         """Ys... = Split(X, [lengths])
 
         Cut a tensor into pieces along an axis: equal ones, or of the extents given.
 
-        axis: The axis; by default the channels of ``order``.
+        axis: The axis, negative ones from the end; by default the channels of ``order``.
 
         split: The extent of each piece; equal ones by default.
 
@@ -98,6 +98,24 @@ class ShapeCalls:
         Remove dims of extent 1.
 
         dims: The dims to remove; repeated ones count once."""
+
+    def Tile(self, inputs: _Ins = ..., outputs: _Outs = ..., *, tiles: int | None = ..., axis: int | None = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = Tile(X, [tiles_input], [axis_input])
+
+        Repeat a tensor ``tiles`` times along an axis. Inputs for both override the arguments.
+
+        tiles: How often.
+
+        axis: The axis; negative ones count from the end."""
+
+    def TileGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, tiles: int | None = ..., axis: int | None = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """dX = TileGradient(dY, [tiles_input], [axis_input])
+
+        Gradient of :class:`Tile`: the sum over the repetitions.
+
+        tiles: As in Tile.
+
+        axis: As in Tile."""
 
     def Transpose(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axes: Sequence[int] = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = Transpose(X)
