@@ -48,7 +48,7 @@ class Gradients(Protocol):
         ...
 
     def is_shared(self, grad: Any) -> bool:
-        """Whether another blob has ``grad`` for its gradient too, so that it must not be overwritten."""
+        """Whether ``grad`` is the gradient of another blob too, or a blob of the net: it must not be overwritten."""
         ...
 
     def zeros(self, like: str) -> str:
