@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from netdsl.ir.types import Dim, Shape
@@ -85,3 +86,29 @@ def canonical_axis(axis: int, rank: int) -> int:
     if not -rank <= axis < rank:
         raise ValueError(f"axis {axis} is out of range for rank {rank}")
     return axis + rank if axis < 0 else axis
+
+
+def quotient(whole: Sequence[Dim], parts: Sequence[Dim]) -> Dim:
+    """Return what the product of ``parts`` must be multiplied by to give that of ``whole``; None if not told.
+
+    Named dims in both cancel: [N, 8, 8] by [64] is N. Returns 0 where a part is 0.
+    """
+    if 0 in parts:
+        return 0
+    left = list(whole)
+    for part in parts:
+        if isinstance(part, str) and part in left:
+            left.remove(part)
+        elif not isinstance(part, int):
+            return None
+    names = [d for d in left if not isinstance(d, int)]
+    known = known_product(left)
+    by = known_product(parts)
+    if not names or known == 0:
+        return known // by
+    return names[0] if len(names) == 1 and known == by else None
+
+
+def known_product(dims: Sequence[Dim]) -> int:
+    """Return the product of those dims that are known."""
+    return math.prod(d for d in dims if isinstance(d, int))

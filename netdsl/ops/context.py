@@ -21,6 +21,11 @@ class RunContext(Protocol):
         """The record being run."""
         ...
 
+    @property
+    def memory(self) -> dict[str, Any]:
+        """What this operator keeps from one run of its net to the next, in this workspace."""
+        ...
+
     def execute(self, net: NetDef) -> None:
         """Run a nested net in this workspace; what it writes is visible to what follows."""
         ...

@@ -76,13 +76,16 @@ def arg(
     enum: Mapping[str, int] | None = None,
     choices: Sequence[str] = (),
     hint: bool = False,
+    normalize: Callable[[Any], Any] | None = None,
 ) -> Any:
     """Declare an operator argument: a field that carries its own documentation.
 
     ``enum`` names the values of an int argument (recorded as the number); ``choices`` are the only
-    values of a str argument; a ``hint`` (cuDNN settings, engines) changes no result.
+    values of a str argument; a ``hint`` (cuDNN settings, engines) changes no result. ``normalize`` turns
+    what an author may give into what is recorded, before its kind is checked.
     """
-    return attrs.field(default=default, metadata={"doc": doc, "enum": enum, "choices": choices, "hint": hint})
+    facts = {"doc": doc, "enum": enum, "choices": choices, "hint": hint, "normalize": normalize}
+    return attrs.field(default=default, metadata=facts)
 
 
 @runtime_checkable

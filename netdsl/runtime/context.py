@@ -20,6 +20,7 @@ class Context:
     program: Program
     op: OperatorDef
     xp: ArrayModule
+    memory: dict[str, Any]
 
     def execute(self, net: NetDef) -> None:
         """Run a nested net in the same workspace, under the same hooks."""

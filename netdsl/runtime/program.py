@@ -54,6 +54,7 @@ class Program:
         self._fresh: deque[tuple[int, Cell, Any]] = deque()
         self._skipped: dict[str, int] = {}
         self._arrays: dict[str, Any] = {}
+        self._memories: dict[int, dict[str, Any]] = {}
         self._run = 0
         self._watched_run: Program | None = None
 
@@ -276,7 +277,7 @@ class Program:
 
     def context(self, step: Step) -> Context:
         """What a step with effects may do."""
-        return Context(self, step.op, self.side(step).xp)
+        return Context(self, step.op, self.side(step).xp, self._memories.setdefault(step.index, {}))
 
     def skip(self, step: Step, name: str) -> None:
         """Note that ``step`` leaves its output ``name`` unwritten in this run.

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from netdsl.errors import InferenceError
-from netdsl.ir import DType, TensorType
-from netdsl.ir.dims import canonical_axis, conflict, divide, merge, total
-from netdsl.ops.dtypes import Any, Index, Int32
+from netdsl.ir import Dim, DType, TensorType
+from netdsl.ir.dims import canonical_axis, conflict, divide, merge, same, total
+from netdsl.ops import dtypes
+from netdsl.ops.dtypes import Index
 from netdsl.ops.gradient import Gradients
 from netdsl.ops.schema import In, Operator, Out, arg, operator
+from netdsl.ops.shape.common import free
 from netdsl.ops.xp import Array, ArrayModule
 
-_AXIS_DOC = "The axis; by default the channels of ``order``."
+_AXIS_DOC = "The axis, negative ones from the end; by default the channels of ``order``."
 _ORDER_DOC = "NCHW or NHWC: where the channels stand, for the default axis."
 
 
@@ -18,15 +23,17 @@ _ORDER_DOC = "NCHW or NHWC: where the channels stand, for the default axis."
 class Concat(Operator):
     """Join tensors along an axis, or stack them along a new one (``add_axis``)."""
 
-    inputs = (In("Xs", Any, many=1, doc="Tensors of one rank, equal but for the axis."),)
+    inputs = (In("Xs", dtypes.Any, many=1, doc="Tensors of one rank, equal but for the axis."),)
     outputs = (
         Out("Y", doc="The joined tensor."),
         Out("split_info", doc="int32: the extent of each input along the axis, for Split."),
     )
 
-    axis: int = arg(-1, doc=_AXIS_DOC)
+    axis: int | None = arg(None, doc=_AXIS_DOC)
     order: str = arg("NCHW", doc=_ORDER_DOC, choices=("NCHW", "NHWC"))
     add_axis: bool = arg(False, doc="Put the inputs along a new axis.")
+
+    cost = free
 
     def infer(self, Xs: tuple[TensorType, ...]) -> tuple[TensorType, TensorType]:
         shapes = [list(x.shape or ()) for x in Xs]
@@ -54,9 +61,6 @@ class Concat(Operator):
         extents = [1 if self.add_axis else x.shape[axis] for x in Xs]
         return join(Xs, axis=axis), xp.array_of(extents, xp.int32)
 
-    def cost(self, inputs: list[TensorType], outputs: list[TensorType]) -> int | None:
-        return 0
-
     def _axis(self, rank: int) -> int:
         return concat_axis(self.axis, self.order, rank + self.add_axis)
 
@@ -66,21 +70,25 @@ class Split(Operator):
     """Cut a tensor into pieces along an axis: equal ones, or of the extents given."""
 
     inputs = (
-        In("X", Any, doc="The tensor."),
+        In("X", dtypes.Any, doc="The tensor."),
         In("lengths", Index, optional=True, host=True, doc="The extents, as an input (instead of the argument)."),
     )
     outputs = (Out("Ys", many=1, view="X", doc="The pieces."),)
 
-    axis: int = arg(-1, doc=_AXIS_DOC)
+    axis: int | None = arg(None, doc=_AXIS_DOC)
     split: tuple[int, ...] = arg((), doc="The extent of each piece; equal ones by default.")
     order: str = arg("NCHW", doc=_ORDER_DOC, choices=("NCHW", "NHWC"))
     add_axis: bool = arg(False, doc="Remove the axis from every piece (undoes Concat's add_axis).")
 
+    cost = free
+
     def infer(self, X: TensorType, lengths: TensorType | None = None) -> tuple[tuple[TensorType, ...]]:
         shape = list(X.shape or ())
         axis = concat_axis(self.axis, self.order, len(shape))
+        if lengths is not None:
+            self._check_lengths(lengths)
         extents = self._extents(shape[axis]) if lengths is None else (None,) * self.wanted
-        if isinstance(shape[axis], int) and None not in extents and sum(extents) != shape[axis]:  # type: ignore[arg-type]
+        if isinstance(shape[axis], int) and None not in extents and sum(extents) != shape[axis]:
             raise InferenceError(f"Split: the pieces do not add up to axis {axis}", expected=shape[axis], got=extents)
         if self.add_axis:
             return ((X.with_shape((*shape[:axis], *shape[axis + 1 :])),) * self.wanted,)
@@ -103,21 +111,25 @@ class Split(Operator):
             at += extent
         return (tuple(pieces),)
 
-    def cost(self, inputs: list[TensorType], outputs: list[TensorType]) -> int | None:
-        return 0
+    def _check_lengths(self, lengths: TensorType) -> None:
+        if self.split:
+            raise InferenceError("Split: the extents are given twice", expected="'split' or a second input")
+        if not same(lengths.shape, (self.wanted,)):
+            raise InferenceError("Split: one extent for each output", expected=f"[{self.wanted}]", got=lengths)
 
-    def _extents(self, extent: int | str | None) -> tuple[int, ...] | tuple[None, ...]:
+    def _extents(self, extent: Dim) -> Sequence[Any]:
         if self.split:
             if len(self.split) != self.wanted:
                 raise InferenceError("Split: one extent for each output", expected=self.wanted, got=tuple(self.split))
             return tuple(self.split)
         if isinstance(extent, int) and extent % self.wanted:
-            raise InferenceError("Split: the axis cannot be cut into equal pieces", expected=f"a multiple of {self.wanted}", got=extent)
+            need = f"a multiple of {self.wanted}"
+            raise InferenceError("Split: the axis cannot be cut into equal pieces", expected=need, got=extent)
         return (divide(extent, self.wanted) if isinstance(extent, int) else None,) * self.wanted  # type: ignore[return-value]
 
 
-def concat_axis(axis: int, order: str, rank: int) -> int:
-    """The axis meant: -1 stands for the channels, other negative ones count from the end."""
-    if axis == -1:
+def concat_axis(axis: int | None, order: str, rank: int) -> int:
+    """The axis meant, counted from the front; where none is given, the channels of ``order``."""
+    if axis is None:
         axis = 1 if order == "NCHW" else rank - 1
     return canonical_axis(axis, rank)
