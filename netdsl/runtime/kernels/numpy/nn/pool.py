@@ -1,0 +1,71 @@
+"""Max pooling in place: one call for each element of the window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from netdsl.ir import TensorType
+from netdsl.ops.nn.pool import MaxPool, MaxPool1D, MaxPool2D, MaxPool3D, MaxPoolGradient, Pooling
+from netdsl.ops.nn.pool import MaxPool1DGradient, MaxPool2DGradient, MaxPool3DGradient
+from netdsl.ops.nn.window import offsets
+from netdsl.runtime.backends import Call
+from netdsl.runtime.kernels import Make, kernel
+
+
+def _covers(op: Pooling, x: TensorType) -> bool:
+    """Images that are not empty, without padding, and not of halves, whose comparison NumPy runs slowly."""
+    axes = op.axes(x.shape or ())
+    return (
+        all(x.shape or ()) and x.dtype is not None and x.dtype.itemsize > 2 and not any(a.head or a.tail for a in axes)
+    )
+
+
+@kernel(MaxPool, "numpy")
+@kernel(MaxPool1D, "numpy")
+@kernel(MaxPool2D, "numpy")
+@kernel(MaxPool3D, "numpy")
+def max_pool(op: MaxPool, inputs: Sequence[Any], outputs: Sequence[TensorType]) -> Make | None:
+    """The largest so far, element by element of the window; NaN counts only as the first."""
+    if not _covers(op, inputs[0]):
+        return None
+
+    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[Call]:
+        x, y = op.first(arrays[0]), op.first(results[0])
+        windows = [x[(..., *covered)] for _, covered in offsets(op.axes(arrays[0].shape))]
+        missing = np.empty(y.shape, bool)
+        calls: list[Call] = [(np.copyto, (y, windows[0]))]
+        calls += [(np.fmax, (y, window, y)) for window in windows[1:]]
+        return [*calls, (np.isnan, (windows[0], missing)), (np.copyto, (y, windows[0], "no", missing))]
+
+    return make
+
+
+@kernel(MaxPoolGradient, "numpy")
+@kernel(MaxPool1DGradient, "numpy")
+@kernel(MaxPool2DGradient, "numpy")
+@kernel(MaxPool3DGradient, "numpy")
+def max_pool_gradient(op: MaxPoolGradient, inputs: Sequence[Any], outputs: Sequence[TensorType]) -> Make | None:
+    """dY to the places of the window that hold its largest element: copied where windows do not overlap, else added."""
+    if not _covers(op, inputs[0]):
+        return None
+
+    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[Call]:
+        x, y, dy = (op.first(a) for a in arrays)
+        axes, dx = op.axes(arrays[0].shape), op.first(results[0])
+        apart = all(a.stride >= a.kernel for a in axes)
+        largest = np.empty(y.shape, bool)
+        calls: list[Call] = [(dx.fill, (0,))]
+        for _, covered in offsets(axes):
+            target = dx[(..., *covered)]
+            calls.append((np.equal, (x[(..., *covered)], y, largest)))
+            if apart:
+                calls.append((np.copyto, (target, dy, "no", largest)))
+            else:
+                calls.append((partial(np.add, target, dy, target, where=largest), ()))
+        return calls
+
+    return make
