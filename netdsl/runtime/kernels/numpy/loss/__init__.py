@@ -1,0 +1,1 @@
+"""Hot kernels of the losses."""
