@@ -215,22 +215,18 @@ class OptimCalls:
 
         sub_policy_num_iters: composite: iterations of each policy."""
 
-    def MasterMomentumSGDUpdate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool = ..., weight_decay: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
-        """momentum_out, master_out, [param_out] = MasterMomentumSGDUpdate(grad, momentum_in, lr, master, [param], scale, found)
+    def MasterMomentumSGDUpdate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool = ..., weight_decay: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
+        """momentum_out, master_out, param_out = MasterMomentumSGDUpdate(grad, momentum_in, lr, master, param, scale, found)
 
-        One step of momentum SGD on a single-precision master and its half copy, skipped where ``found``.
+        As :class:`ScaledMomentumSGDUpdate` on a single-precision master, of which ``param`` is the half copy.
 
-        In float32: ``g = grad / scale + weight_decay * master``, ``momentum' = momentum * m + lr * g`` and
-        ``master' = master - step``, where the step is the new momentum, or
-        ``(1 + momentum) * momentum' - momentum * m`` with ``nesterov``; then ``param' = float16(master')``.
-        Where ``found`` is true, momentum, master and parameter stay as they are. A parameter without a half copy is its
-        own master: leave ``param`` and ``param_out`` out.
+        ``param' = float16(master')``; it too stays as it is where ``found`` is true.
 
         momentum: How much of the last step is kept.
 
         nesterov: Look ahead along the new momentum.
 
-        weight_decay: Decay added to the unscaled gradient: weight_decay * master."""
+        weight_decay: Decay added to the unscaled gradient: weight_decay times the parameter."""
 
     def MomentumSGD(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
         """step, momentum_out = MomentumSGD(grad, momentum_in, lr)
@@ -272,6 +268,21 @@ class OptimCalls:
         beta2: How much of the mean squared gradient is kept.
 
         epsilon: Added to the root, so that no step divides by zero."""
+
+    def ScaledMomentumSGDUpdate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool = ..., weight_decay: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
+        """momentum_out, param_out = ScaledMomentumSGDUpdate(grad, momentum_in, lr, param, scale, found)
+
+        One step of momentum SGD on the gradient of a scaled loss, skipped where ``found``.
+
+        ``g = grad / scale + weight_decay * param``, ``momentum' = momentum * m + lr * g`` and ``param' = param - step``,
+        where the step is the new momentum, or ``(1 + momentum) * momentum' - momentum * m`` with ``nesterov``; all in
+        float32. Where ``found`` is true, momentum and parameter stay as they are.
+
+        momentum: How much of the last step is kept.
+
+        nesterov: Look ahead along the new momentum.
+
+        weight_decay: Decay added to the unscaled gradient: weight_decay times the parameter."""
 
     def SparseAdagrad(self, inputs: _Ins = ..., outputs: _Outs = ..., *, epsilon: float = ..., decay: float = ..., weight_decay: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
         """param_out, moment_out = SparseAdagrad(param, moment, indices, grad, lr)

@@ -8,7 +8,7 @@ and the scale shrinks; after many updates in a row it grows. None of these opera
 
 from __future__ import annotations
 
-from netdsl.errors import InferenceError, SchemaError
+from netdsl.errors import SchemaError
 from netdsl.ir import DType, TensorType
 from netdsl.ops.dtypes import Boolean, Float, Half, Int32, Single
 from netdsl.ops.optim.momentum import MOMENTUM_DOC, NESTEROV_DOC, momentum_step
@@ -19,6 +19,7 @@ from netdsl.ops.xp import Array, ArrayModule
 _SOURCE = "https://arxiv.org/abs/1710.03740"
 _SCALE = "What the loss was multiplied by, one positive number."
 _FOUND = "Whether some gradient is not finite, one bool."
+_DECAY = "Decay added to the unscaled gradient: weight_decay times the parameter."
 
 
 @operator
@@ -111,29 +112,80 @@ class UpdateLossScale(Operator):
 
 
 @operator
-class MasterMomentumSGDUpdate(Operator):
-    """One step of momentum SGD on a single-precision master and its half copy, skipped where ``found``.
+class ScaledMomentumSGDUpdate(Operator):
+    """One step of momentum SGD on the gradient of a scaled loss, skipped where ``found``.
 
-    In float32: ``g = grad / scale + weight_decay * master``, ``momentum' = momentum * m + lr * g`` and
-    ``master' = master - step``, where the step is the new momentum, or
-    ``(1 + momentum) * momentum' - momentum * m`` with ``nesterov``; then ``param' = float16(master')``.
-    Where ``found`` is true, momentum, master and parameter stay as they are. A parameter without a half copy is its
-    own master: leave ``param`` and ``param_out`` out.
+    ``g = grad / scale + weight_decay * param``, ``momentum' = momentum * m + lr * g`` and ``param' = param - step``,
+    where the step is the new momentum, or ``(1 + momentum) * momentum' - momentum * m`` with ``nesterov``; all in
+    float32. Where ``found`` is true, momentum and parameter stay as they are.
     """
 
     inputs = (
-        In("grad", Float.untied(), doc="Gradient of the scaled loss, half or single."),
+        In("grad", Float.untied(), doc="Gradient of the scaled loss, of any precision."),
+        In("momentum_in", Single, doc="The velocity, learning rate included."),
+        In("lr", Single, doc=LR_DOC),
+        In("param", Single, doc="The parameter."),
+        In("scale", Single, doc=_SCALE),
+        In("found", Boolean, doc=_FOUND),
+    )
+    outputs = (Out("momentum_out", inplace="momentum_in"), Out("param_out", inplace="param"))
+    elementwise = True
+    role = "update"
+    updates = (("param_out", "param"),)
+    ours = True
+    source = _SOURCE
+
+    momentum: float = arg(0.0, doc=MOMENTUM_DOC)
+    nesterov: bool = arg(False, doc=NESTEROV_DOC)
+    weight_decay: float = arg(0.0, doc=_DECAY)
+
+    def infer(
+        self,
+        grad: TensorType,
+        momentum_in: TensorType,
+        lr: TensorType,
+        param: TensorType,
+        scale: TensorType,
+        found: TensorType,
+    ) -> tuple[TensorType, ...]:
+        check_update(self, param, gradient=grad, momentum=momentum_in, lr=lr, scale=scale, found=found)
+        return momentum_in, param
+
+    def compute(
+        self,
+        xp: ArrayModule,
+        grad: Array,
+        momentum_in: Array,
+        lr: Array,
+        param: Array,
+        scale: Array,
+        found: Array,
+    ) -> tuple[Array, Array]:
+        g = grad.astype(xp.float32) * (xp.float32(1) / scale) + xp.float32(self.weight_decay) * param
+        step, new_m = momentum_step(g, momentum_in, lr, xp.float32(self.momentum), xp.float32(1), self.nesterov)
+        return xp.where(found, momentum_in, new_m), xp.where(found, param, param - step)
+
+
+@operator
+class MasterMomentumSGDUpdate(Operator):
+    """As :class:`ScaledMomentumSGDUpdate` on a single-precision master, of which ``param`` is the half copy.
+
+    ``param' = float16(master')``; it too stays as it is where ``found`` is true.
+    """
+
+    inputs = (
+        In("grad", Float.untied(), doc="Gradient of the scaled loss, of any precision."),
         In("momentum_in", Single, doc="The velocity, learning rate included."),
         In("lr", Single, doc=LR_DOC),
         In("master", Single, doc="The parameter in single precision."),
-        In("param", Half, optional=True, doc="Its copy in half precision."),
+        In("param", Half, doc="Its copy in half precision."),
         In("scale", Single, doc=_SCALE),
         In("found", Boolean, doc=_FOUND),
     )
     outputs = (
         Out("momentum_out", inplace="momentum_in"),
         Out("master_out", inplace="master"),
-        Out("param_out", inplace="param", optional=True),
+        Out("param_out", inplace="param"),
     )
     elementwise = True
     role = "update"
@@ -143,7 +195,7 @@ class MasterMomentumSGDUpdate(Operator):
 
     momentum: float = arg(0.0, doc=MOMENTUM_DOC)
     nesterov: bool = arg(False, doc=NESTEROV_DOC)
-    weight_decay: float = arg(0.0, doc="Decay added to the unscaled gradient: weight_decay * master.")
+    weight_decay: float = arg(0.0, doc=_DECAY)
 
     def infer(
         self,
@@ -151,22 +203,12 @@ class MasterMomentumSGDUpdate(Operator):
         momentum_in: TensorType,
         lr: TensorType,
         master: TensorType,
-        param: TensorType | None,
+        param: TensorType,
         scale: TensorType,
         found: TensorType,
     ) -> tuple[TensorType, ...]:
         check_update(self, master, gradient=grad, momentum=momentum_in, lr=lr, copy=param, scale=scale, found=found)
-        self.check_copy(param)
-        return momentum_in, master, master.with_dtype(DType.FLOAT16)
-
-    def check_copy(self, param: object) -> None:
-        """Raise unless the half copy is read and written, or neither."""
-        if self.wanted >= 0 and self.wants("param_out") != (param is not None):
-            has = "input" if param is not None else "output"
-            raise InferenceError(
-                f"MasterMomentumSGDUpdate: the half copy is an {has} only",
-                expected="both param and param_out, or neither",
-            )
+        return momentum_in, master, param
 
     def compute(
         self,
@@ -175,12 +217,15 @@ class MasterMomentumSGDUpdate(Operator):
         momentum_in: Array,
         lr: Array,
         master: Array,
-        param: Array | None,
+        param: Array,
         scale: Array,
         found: Array,
-    ) -> tuple[Array | None, ...]:
+    ) -> tuple[Array, ...]:
         g = grad.astype(xp.float32) * (xp.float32(1) / scale) + xp.float32(self.weight_decay) * master
         step, new_m = momentum_step(g, momentum_in, lr, xp.float32(self.momentum), xp.float32(1), self.nesterov)
         new = master - step
-        copy = None if param is None else xp.where(found, param, new.astype(xp.float16))
-        return xp.where(found, momentum_in, new_m), xp.where(found, master, new), copy
+        return (
+            xp.where(found, momentum_in, new_m),
+            xp.where(found, master, new),
+            xp.where(found, param, new.astype(xp.float16)),
+        )
