@@ -303,7 +303,9 @@ class Planner:
                 needed |= set(step.op.inputs)
             if isinstance(unit, GroupStep):
                 unit.group.finish(stores)
-            memory |= stores | needed
+                memory.update(stores, needed.intersection(n for s in unit.steps for n in s.op.inputs))
+            else:
+                memory.update(stores, unit.op.inputs)
         return memory
 
 

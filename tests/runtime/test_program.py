@@ -321,6 +321,14 @@ def test_a_steady_step_dispatches_groups_and_allocates_no_array():
     assert program.calls == calls
 
 
+def test_tiny_operators_are_bare_calls():
+    ws = workspace(v0=[1], one=[1])
+    program = ws.create(net(*(f"v{i + 1} = RtAdd(v{i}, one)" for i in range(1000))))
+    program.run()
+    assert ws.fetch("v1000") == 1001
+    assert [function for function, _ in program._calls] == [np.add] * 1000
+
+
 def test_what_a_body_left_out_cannot_be_read_but_may_be_written_later():
     ws = workspace(x=[1])
     with pytest.raises(BlobError, match="RtMaybe has not written it"):

@@ -59,11 +59,11 @@ class Parts:
 
     def _weights(self, w: np.ndarray) -> np.ndarray:
         shape = (self.group, self.filters // self.group, self.rows // self.group)
-        if w.dtype == self.dtype and w.flags.c_contiguous:
-            return w.reshape(shape)
-        made = np.empty(w.shape, self.dtype)
-        self.calls.append((np.copyto, (made, w)))
-        return made.reshape(shape)
+        if not w.flags.c_contiguous:
+            made = np.empty(w.shape, self.dtype)
+            self.calls.append((np.copyto, (made, w)))
+            return made.reshape(shape)
+        return _widened(w, self.dtype, self.calls).reshape(shape)
 
     def __iter__(self) -> Any:
         """The first image and the number of images of every part."""
@@ -108,6 +108,15 @@ def inside(axes: Sequence[Axis], shape: Sequence[int]) -> tuple[Any, ...]:
     return (..., *(slice(a.head, a.head + n) for a, n in zip(axes, shape[2:], strict=True)))
 
 
+def _widened(a: np.ndarray, dtype: np.dtype[Any], calls: list[Call]) -> np.ndarray:
+    """Return ``a``, or the scratch array that ``calls`` will fill with its values in ``dtype``."""
+    if a.dtype == dtype:
+        return a
+    made = np.empty(a.shape, dtype)
+    calls.append((np.copyto, (made, a)))
+    return made
+
+
 def _round(target: np.ndarray, source: np.ndarray) -> None:
     np.copyto(target, source, "same_kind")
 
@@ -133,12 +142,7 @@ def _forward(op: Conv) -> Make:
         parts, y = Parts(op, x, w), op.first(results[0])
         calls = parts.calls
         product = np.empty(parts.filters * parts.size * math.prod(parts.out), parts.dtype)
-        wide_bias = None if bias is None else bias
-        if bias is not None:
-            if bias.dtype != parts.dtype:
-                wide_bias = np.empty(bias.shape, parts.dtype)
-                calls.append((np.copyto, (wide_bias, bias)))
-            wide_bias = wide_bias.reshape(-1, *(1,) * len(parts.axes))
+        wide_bias = None if bias is None else _widened(bias, parts.dtype, calls).reshape(-1, *(1,) * len(parts.axes))
         for at, count in parts:
             made = product[: parts.filters * count * math.prod(parts.out)]
             calls += parts.unroll(at, count)

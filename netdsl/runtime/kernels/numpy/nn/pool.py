@@ -9,8 +9,17 @@ from typing import Any
 import numpy as np
 
 from netdsl.ir import TensorType
-from netdsl.ops.nn.pool import MaxPool, MaxPool1D, MaxPool2D, MaxPool3D, MaxPoolGradient, Pooling
-from netdsl.ops.nn.pool import MaxPool1DGradient, MaxPool2DGradient, MaxPool3DGradient
+from netdsl.ops.nn.pool import (
+    MaxPool,
+    MaxPool1D,
+    MaxPool1DGradient,
+    MaxPool2D,
+    MaxPool2DGradient,
+    MaxPool3D,
+    MaxPool3DGradient,
+    MaxPoolGradient,
+    Pooling,
+)
 from netdsl.ops.nn.window import offsets
 from netdsl.runtime.backends import Call
 from netdsl.runtime.kernels import Make, kernel
