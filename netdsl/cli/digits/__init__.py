@@ -1,0 +1,1 @@
+"""The main job of ``netdsl demo``: a small convolutional net on handwritten digits."""
