@@ -29,6 +29,7 @@ class Plain:
     seed: int = 0
     lines: list[str] = attrs.field(factory=list)
     _runs: Counter[str] = attrs.field(factory=Counter)
+    _kinds: dict[str, BlobType] = attrs.field(factory=dict)
     _memories: dict[OperatorDef, dict[str, Any]] = attrs.field(factory=dict)
 
     def run(self, net: NetDef | OperatorDef) -> None:
@@ -45,6 +46,11 @@ class Plain:
                 self._step(library, net, op)
         self._runs[net.name] += 1
 
+    def type_of(self, name: str) -> BlobType:
+        """The type of a blob; of one that is no tensor, what its operator said."""
+        value = self.blobs[name]
+        return type_of(value) if hasattr(value, "dtype") else self._kinds.get(name, type_of(value))
+
     def _step(self, library: backends.Backend, net: NetDef, op: OperatorDef) -> None:
         made = bound(op)
         for name in op.inputs:
@@ -52,7 +58,7 @@ class Plain:
                 near = did_you_mean(name, self.blobs)
                 raise BlobError(f"blob {name!r} does not exist", read_by=op, did_you_mean=near)
         values = [self.blobs[name] for name in op.inputs]
-        types: dict[str, BlobType] = {name: type_of(v) for name, v in zip(op.inputs, values, strict=True)}
+        types = {name: self.type_of(name) for name in op.inputs}
         made.formal_outputs.layout(len(op.outputs))
         promised = infer_bound(made, op, types)
         inputs = made.formal_inputs.group(values)
@@ -71,10 +77,11 @@ class Plain:
     def _write(self, made: Operator, op: OperatorDef, promised: tuple[BlobType, ...], result: Any) -> None:
         results = made.formal_outputs.flatten(result if isinstance(result, tuple) else (result,), len(op.outputs))
         for name, type_, value in zip(op.outputs, promised, results, strict=True):
-            if value is not None:
-                actual = type_of(value)
-                assert agrees(type_, actual), f"{op}: {name} is inferred as {type_}, computed as {actual}"
-                self.blobs[name] = value
+            if value is None:
+                continue
+            self.blobs[name], self._kinds[name] = value, type_
+            actual = self.type_of(name)
+            assert agrees(type_, actual), f"{op}: {name} is inferred as {type_}, computed as {actual}"
 
 
 @attrs.frozen
@@ -101,10 +108,10 @@ def execute(
 ) -> dict[str, Any]:
     """Run ``net`` and return every blob; ``how`` is "plain" (see :class:`Plain`) or a backend of the runtime.
 
-    Fed arrays are copied, except by "plain", where they may be write-protected to prove that no body writes them.
+    Fed arrays are copied, except write-protected ones by "plain", which prove that no body writes them.
     """
     if how == "plain":
-        plain = Plain({name: as_tensor(name, value) for name, value in feeds.items()}, seed)
+        plain = Plain({name: _fed(name, value) for name, value in feeds.items()}, seed)
         for _ in range(times):
             plain.run(net)
         return plain.blobs
@@ -113,6 +120,11 @@ def execute(
         workspace.feed(name, value)
     workspace.run(net, times)
     return {name: workspace.fetch(name) for name in workspace.blobs}
+
+
+def _fed(name: str, value: Any) -> np.ndarray:
+    array = as_tensor(name, value)
+    return array.copy("K") if array.flags.writeable else array
 
 
 def agrees(promised: BlobType, actual: BlobType, dims: Mapping[str, int] | None = None) -> bool:
