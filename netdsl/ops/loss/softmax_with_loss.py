@@ -79,7 +79,7 @@ class SoftmaxWithLoss(_Loss):
 
     def gradient(self, g: Gradients) -> None:
         target, of_softmax, of_loss = g.grad.logits, g.grad.softmax, g.grad.loss
-        parts = [g.temp("loss"), g.temp("softmax")] if of_softmax and of_loss else [target, target]
+        parts = [g.temp("_loss"), g.temp("_softmax")] if of_softmax and of_loss else [target, target]
         if of_loss:
             g.add(
                 SoftmaxWithLossGradient,

@@ -66,6 +66,8 @@ CASES = [
     Case("SoftmaxWithLoss", (X3, L3), {"axis": -1, "order": "NCHW", "only_loss": 1}, loss, **ONE),
     Case("SoftmaxWithLoss", (X3, L3[:, :1]), {}, loss, label="classes of two axes", **ONE),
     Case("SoftmaxWithLoss", (X, L[:, None], W[:, None]), {}, loss, label="columns", **ONE),
+    Case("SoftmaxWithLoss", (X3, L3), {"axis": 2}, loss, grad=(0,), label="gradients of both outputs"),
+    Case("SoftmaxWithLoss", (X, L), {}, loss, grad=(0,), grad_outputs=(0,), label="gradient of the softmax"),
     Case("SoftmaxWithLoss", (normal(4, 1), 0 * L), {}, (np.ones((4, 1)), 0.0), label="one class", **ONE),
     Case("SoftmaxWithLoss", (np.float32([[1000, 0], [0, -1000]]), np.int32([1, 0])), {},
          (np.float32([[1, 0], [1, 0]]), 500.0), grad=False, half=False, label="large"),
@@ -92,6 +94,7 @@ CASES = [
     Case("SoftmaxWithLossGradient", (X, L, W, P, np.float32([1.5])), {"average_by_batch_size": 1}, gradient),
     Case("SoftmaxWithLossGradient", (X, Q, P, G), {"label_prob": 1}, gradient),
     Case("SoftmaxWithLossGradient", (X, Q, W, P, G), {"label_prob": 1}, gradient),
+    Case("SoftmaxWithLossGradient", (X.astype(np.float16), L, P.astype(np.float16), G), {}, gradient, label="half"),
     Case("SoftmaxWithLossGradient", (X, L, 0 * W, P, G), {}, (0 * X,), label="weights of 0"),
     Case("SoftmaxWithLossGradient", (X, L - 5, P, G), refuses="a label is no class"),
 ]  # fmt: skip
