@@ -103,7 +103,7 @@ class SparseAdagrad(Operator):
             new_p, new_h, _, update = dense.compute(xp, p, h, g, lr)
             return new_p, new_h, update
 
-        new_param, new_moment, _ = update_rows(xp, indices, [param, moment], grad, step)
+        new_param, new_moment, _ = update_rows(self, xp, indices, [param, moment], grad, step)
         return new_param, new_moment
 
 
@@ -146,5 +146,5 @@ class RowWiseSparseAdagrad(Operator):
             update = rate.reshape(-1, *(1,) * (p.ndim - 1)) * g
             return p + update, new_h, update
 
-        new_param, new_moment, _ = update_rows(xp, indices, [param, moment], grad, step)
+        new_param, new_moment, _ = update_rows(self, xp, indices, [param, moment], grad, step)
         return new_param, new_moment

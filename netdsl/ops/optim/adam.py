@@ -172,7 +172,7 @@ class SparseAdam(Operator):
             taken = taken / (xp.sqrt(new_2) + xp.float32(self.epsilon)) if adaptive else taken
             return p + lr * taken, new_1, new_2, taken
 
-        return update_rows(xp, indices, [param, moment_1, moment_2], grad, step)
+        return update_rows(self, xp, indices, [param, moment_1, moment_2], grad, step)
 
     def rectified(self, t: int) -> tuple[float, bool]:
         """The factor of iteration ``t`` (the first is 1), and whether the step is divided by the root."""
@@ -247,7 +247,7 @@ class RowWiseSparseAdam(Operator):
             taken = factor * new_1 / root
             return p + lr * taken, new_1, new_2, taken
 
-        return update_rows(xp, indices, [param, moment_1, moment_2], grad, step)
+        return update_rows(self, xp, indices, [param, moment_1, moment_2], grad, step)
 
 
 def correction(beta1: float, beta2: float, t: int) -> float:

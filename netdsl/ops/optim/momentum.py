@@ -119,7 +119,7 @@ class SparseMomentumSGDUpdate(Operator):
             taken, new_m = momentum_step(g, m, lr, mu, one, self.nesterov)
             return p - taken, new_m, taken
 
-        new_param, new_m, taken = update_rows(xp, indices, [param, momentum_in], grad, step)
+        new_param, new_m, taken = update_rows(self, xp, indices, [param, momentum_in], grad, step)
         return taken, new_m, new_param
 
 

@@ -55,6 +55,7 @@ def check_row_state(operator: object, param: TensorType, what: str, state: Tenso
 
 
 def update_rows(
+    operator: object,
     xp: ArrayModule,
     indices: Array,
     tables: Sequence[Array],
@@ -71,7 +72,7 @@ def update_rows(
     """
     flat = indices.reshape(-1)
     grads = grad.reshape(flat.shape[0], *tables[0].shape[1:])
-    _check_range(flat, tables[0].shape[0])
+    _check_range(operator, flat, tables[0].shape[0])
     new, values = [table.copy() for table in tables], xp.zeros_like(grads)
     for at in rounds(xp, flat):
         rows = flat[at]
@@ -81,11 +82,15 @@ def update_rows(
     return *new, values.reshape(grad.shape)
 
 
-def _check_range(indices: Array, count: int) -> None:
+def _check_range(operator: object, indices: Array, count: int) -> None:
     if indices.shape[0]:
         low, high = int(indices.min()), int(indices.max())
         if low < 0 or high >= count:
-            raise RunError("an index is out of range", expected=f"0 to {count - 1}", got=low if low < 0 else high)
+            raise RunError(
+                f"{type(operator).__name__}: an index is out of range",
+                expected=f"0 to {count - 1}",
+                got=low if low < 0 else high,
+            )
 
 
 def rounds(xp: ArrayModule, indices: Array) -> Iterator[Array]:
