@@ -12,6 +12,7 @@ import attrs
 
 from netdsl.errors import SchemaError, UnknownOperatorError, did_you_mean
 from netdsl.ir import Args, BlobType, OperatorDef
+from netdsl.ir.args import normalize
 from netdsl.ops._index import MODULES
 from netdsl.ops.argkinds import convert, kind_of
 from netdsl.ops.context import RunContext
@@ -193,7 +194,8 @@ class Operator:
                 if strict:
                     _refuse_argument(cls, name, declared)
                 continue
-            values[name] = convert(cls.__name__, field, value)
+            given = value if isinstance(value, str) or not strict else normalize(value)
+            values[name] = convert(cls.__name__, field, given)
         for name, field in declared.items():
             if field.default is attrs.NOTHING and name not in values:
                 raise SchemaError(f"{cls.__name__} needs the argument {name!r}", expected=f"{name}: {field.type}")
