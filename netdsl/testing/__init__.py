@@ -2,7 +2,7 @@
 
 from netdsl.testing.arrays import integers, normal, spread, uniform
 from netdsl.testing.case import Case
-from netdsl.testing.checks import CHECKS, Check, check_case, check_operator, checks_for
+from netdsl.testing.checks import CHECKS, Check, backend_agrees, check_case, check_operator, checks_for
 from netdsl.testing.plain import Plain, execute
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "Case",
     "Check",
     "Plain",
+    "backend_agrees",
     "check_case",
     "check_operator",
     "checks_for",

@@ -129,12 +129,16 @@ def leaves_its_inputs_alone(case: Case) -> None:
 
 def backends_agree(case: Case) -> None:
     """The runtime computes the same on NumPy and behind a device's manners, in a second run too."""
-    exactly = case.declared.elementwise
     for how in ("numpy", "strict"):
-        for times in (1, 2):
-            expected, found = outputs_of(case, times=times), outputs_of(case, how, times=times)
-            for name, got, wanted in zip(case.record.outputs, found, expected, strict=True):
-                assert_same(got, wanted, f"{name} on {how}, run {times}", case, exactly=exactly)
+        backend_agrees(case, how, exactly=case.declared.elementwise)
+
+
+def backend_agrees(case: Case, how: str, *, exactly: bool = False) -> None:
+    """The runtime on one backend ("cupy" too, where there is a device) computes what the plain bodies compute."""
+    for times in (1, 2):
+        expected, found = outputs_of(case, times=times), outputs_of(case, how, times=times)
+        for name, got, wanted in zip(case.record.outputs, found, expected, strict=True):
+            assert_same(got, wanted, f"{name} on {how}, run {times}", case, exactly=exactly)
 
 
 def blockwise_equals_plain(case: Case) -> None:

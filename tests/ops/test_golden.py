@@ -22,7 +22,7 @@ from tests.ops.golden import FOLDER, Golden, assert_close, cases, names_in
 KNOWN = [case for case in cases() if case.comparable and all(is_known(op.type) for op in (*case.pre, case.op))]
 ACCEPTED = set(names_in("accepted.txt"))
 DIFFERENT = set(names_in("different.txt"))
-EXECUTIONS = ("plain", "numpy", "strict")
+EXECUTIONS = ("plain", "numpy", "strict", "cupy")
 
 fitting = [c for c in KNOWN if c.name not in DIFFERENT]
 values = [c for c in fitting if "error" not in c.facts and "statistics" not in c.facts]
@@ -36,10 +36,10 @@ wrong_in_place = [c for c in KNOWN if "inplace_gradient_wrong" in c.facts]
 def runs(some: list[Golden]) -> list[Any]:
     """Every case with every way to execute it; strings exist on the host only."""
     return [
-        pytest.param(case, how, id=f"{case}-{how}")
+        pytest.param(case, how, id=f"{case}-{how}", marks=[pytest.mark.gpu] if how == "cupy" else [])
         for case in some
         for how in EXECUTIONS
-        if how != "strict" or not case.has_strings
+        if how in ("plain", "numpy") or not case.has_strings
     ]
 
 
