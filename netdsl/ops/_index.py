@@ -212,4 +212,5 @@ MODULES: dict[str, str] = {
     "Where": "math.compare",
     "XavierFill": "fill.random",
     "Xor": "math.compare",
+    "ZerosLike": "utility.zeros",
 }

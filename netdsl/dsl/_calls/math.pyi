@@ -309,7 +309,7 @@ class MathCalls:
 
         ``Y = X ** exponent``: a number, or element by element those of a second tensor.
 
-        Without ``broadcast`` both tensors must have one shape.
+        Without ``broadcast`` both tensors must have one shape. Exponents that are a tensor are float32, and so is X then.
 
         broadcast: Stretch B over A, which alone decides the shape; else NumPy's rules hold.
 

@@ -120,3 +120,10 @@ class UtilityCalls:
         """output = StopGradient(input)
 
         Pass a tensor on; no gradient flows back through it."""
+
+    def ZerosLike(self, inputs: _Ins = ..., outputs: _Outs = ..., *, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """Y = ZerosLike(X)
+
+        Zeros of the shape and dtype of X: the gradient of an output that the loss does not depend on.
+
+        Caffe2 leaves such a gradient out, or fills float32 whatever the dtype."""

@@ -155,7 +155,7 @@ class SumReduceLike(Broadcasting):
         return B
 
     def compute(self, xp: ArrayModule, A: Array, B: Array) -> Array:
-        return reduced(xp, A, self.stretched(A.shape, B.shape)).reshape(B.shape)
+        return reduced(xp, A, self.stretched(A.shape, B.shape), B.shape)
 
 
 def quotient(xp: ArrayModule, a: Array, b: Array) -> Array:

@@ -60,9 +60,9 @@ class Broadcasting(Operator):
         """
         if not self.one_way:
             return b
-        if product(b) == 1:
+        size, spare = product(b), len(a) - len(b)
+        if size == 1 or (spare < 0 and not isinstance(size, int)):  # one number, or what may be one
             return (1,) * min(len(a), len(b))
-        spare = len(a) - len(b)
         start = self.order.index(self.axis_str) if self.axis_str else (spare if self.axis == -1 else self.axis)
         name = type(self).__name__
         if not 0 <= start <= spare:
@@ -78,17 +78,17 @@ class Broadcasting(Operator):
 
     def pair(self, xp: ArrayModule, dA: Array, dB: Array, A: Array, B: Array) -> tuple[Array, Array]:
         """Sum gradients of the shape of the result to the shapes of A and B."""
-        dB = reduced(xp, dB, self.stretched(A.shape, B.shape))
-        return reduced(xp, dA, A.shape), dB if dB.shape == B.shape else dB.reshape(B.shape)
+        return reduced(xp, dA, A.shape), reduced(xp, dB, self.stretched(A.shape, B.shape), B.shape)
 
 
-def reduced(xp: ArrayModule, x: Array, shape: tuple[int, ...]) -> Array:
-    """Sum ``x`` over the axes along which NumPy stretches ``shape`` to the shape of ``x``."""
-    if x.shape == shape:
+def reduced(xp: ArrayModule, x: Array, seen: tuple[int, ...], given: tuple[int, ...] | None = None) -> Array:
+    """Sum ``x`` over the axes along which NumPy stretches ``seen`` to the shape of ``x``; shape it as ``given``."""
+    given = seen if given is None else given
+    if x.shape == given:
         return x
-    lead = x.ndim - len(shape)
-    axes = (*range(lead), *(lead + i for i, extent in enumerate(shape) if extent == 1 != x.shape[lead + i]))
-    return xp.total(x, axis=axes).reshape(shape)
+    lead = x.ndim - len(seen)
+    axes = (*range(lead), *(lead + i for i, extent in enumerate(seen) if extent == 1 != x.shape[lead + i]))
+    return (xp.total(x, axis=axes) if axes else x.copy()).reshape(given)
 
 
 def shaped_as(given: str, result: str) -> str:

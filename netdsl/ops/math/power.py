@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from netdsl.errors import InferenceError, SchemaError
-from netdsl.ir import TensorType
+from netdsl.ir import DType, TensorType
 from netdsl.ir.dims import same
-from netdsl.ops.dtypes import Float
+from netdsl.ops.dtypes import Float, Single
 from netdsl.ops.gradient import Gradients
 from netdsl.ops.math.broadcast import Broadcasting
 from netdsl.ops.math.unary import as_dtype
@@ -19,12 +19,12 @@ from netdsl.ops.xp import Array, ArrayModule
 class Pow(Broadcasting):
     """``Y = X ** exponent``: a number, or element by element those of a second tensor.
 
-    Without ``broadcast`` both tensors must have one shape.
+    Without ``broadcast`` both tensors must have one shape. Exponents that are a tensor are float32, and so is X then.
     """
 
     inputs = (
         In("X", Float, doc="The base."),
-        In("exponents", Float, optional=True, doc="The exponents, instead of the argument."),
+        In("exponents", Single, optional=True, doc="The exponents, instead of the argument."),
     )
     outputs = (Out("Y", inplace=("X", "exponents")),)
     elementwise = True
@@ -40,6 +40,8 @@ class Pow(Broadcasting):
         if exponents is None:
             self._number()
             return X
+        if X.dtype not in (None, DType.FLOAT):
+            raise InferenceError("Pow: X must have the dtype of the exponents", expected="float32", got=X)
         if not self.broadcast and not same(X.shape, exponents.shape):
             raise InferenceError("Pow: X and exponents differ in shape, without broadcast", expected=X, got=exponents)
         return X.with_shape(self.common(X, exponents))
