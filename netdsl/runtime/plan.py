@@ -268,6 +268,9 @@ class Planner:
     def _groupable(self, step: Step) -> bool:
         if not (self.grouped and step.bound.elementwise) or step.dynamic or step.host:
             return False
+        count = len(step.op.inputs)
+        if self.two_places and any(host_input(step.bound, i, count) for i in range(count)):
+            return False  # the device cannot read it inside a kernel
         return not self.aliased.intersection((*step.op.inputs, *step.op.outputs))
 
     def _new_group(self) -> Any:

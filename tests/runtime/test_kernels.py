@@ -9,6 +9,7 @@ from netdsl.ir import OperatorDef
 from netdsl.ops import bound
 from netdsl.runtime import Workspace
 from netdsl.runtime.backends.numpy import make
+from netdsl.runtime.kernels.numpy.halves import convert
 from tests.runtime.operators import net, op
 
 
@@ -98,7 +99,7 @@ def test_conv(x, w, window, dtype, part, monkeypatch):
     close(op("dw = ConvGradient(x, w, dy)", **window), *arrays[:2], dy)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@DTYPES
 @pytest.mark.parametrize(
     ("x", "window"),
     [
@@ -114,3 +115,14 @@ def test_max_pool(x, window, dtype):
     close(op("y = MaxPool(x)", **window), array, exact=True)
     y = bound(op("y = MaxPool(x)", **window)).compute(make().xp, array)
     close(op("dx = MaxPoolGradient(x, y, dy)", **window), array, y, values(*y.shape, dtype=dtype), exact=True)
+
+
+def test_halves_are_converted_as_numpy_does_large_and_small():
+    for scale in (1e-6, 1, 1e4):
+        single = (values(3000, dtype="float32") * scale).astype(np.float32)
+        half, back = np.empty(3000, np.float16), np.empty(3000, np.float32)
+        for function, arguments in [*convert(half, single), *convert(back, half)]:
+            function(*arguments)
+        with np.errstate(all="ignore"):
+            assert half.tobytes() == single.astype(np.float16).tobytes()
+        assert back.tobytes() == half.astype(np.float32).tobytes()

@@ -11,7 +11,7 @@ from netdsl.ir import TensorType
 from netdsl.ops.nn.fc import FC, FCGradient, matrix
 from netdsl.runtime.backends import Call
 from netdsl.runtime.kernels import Make, kernel
-from netdsl.runtime.kernels.numpy.products import Wide
+from netdsl.runtime.kernels.numpy.halves import Wide, convert
 
 
 @kernel(FC, "numpy")
@@ -19,11 +19,15 @@ def fc(op: FC, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> M
     """Product into Y, then the bias added in place."""
 
     def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[Call]:
-        x, w, bias = matrix(arrays[0], op.axis), matrix(arrays[1], op.axis_w), arrays[2]
-        y = results[0].reshape(x.shape[0], w.shape[0])
+        x, w = matrix(arrays[0], op.axis), matrix(arrays[1], op.axis_w)
         wide = Wide()
-        product = wide.product(wide.read(x), wide.read(w).T, y)
-        return [*wide.calls, *product, (np.add, (y, bias, y))]
+        x, w, bias = (wide.read(a) for a in (x, w, arrays[2]))
+        half = results[0].reshape(x.shape[0], w.shape[0])
+        y = wide.write(half)
+        product: list[Call] = [(np.matmul, (x, w.T, y))]
+        if y is not half:  # the product of halves is a half, to which the bias is added
+            product += [*convert(half, y), *convert(y, half)]
+        return wide.around([*product, (np.add, (y, bias, y))])
 
     return make
 
@@ -38,19 +42,14 @@ def fc_gradient(op: FCGradient, inputs: Sequence[TensorType], outputs: Sequence[
         w = matrix(arrays[1], op.axis_w)
         x, dy = matrix(arrays[0], op.axis), arrays[2].reshape(-1, w.shape[0])
         wide = Wide()
-        wide_dy = wide.read(dy)
-        products = wide.product(wide_dy.T, wide.read(x), results[0].reshape(w.shape))
-        products += _rows(wide_dy, results[1])
+        dy, x = wide.read(dy), wide.read(x)
+        total: Any = np.add.reduce
+        calls: list[Call] = [
+            (np.matmul, (dy.T, x, wide.write(results[0].reshape(w.shape)))),
+            (total, (dy, 0, None, wide.write(results[1]))),
+        ]
         if len(results) > 2:
-            products += wide.product(wide_dy, wide.read(w), results[2].reshape(x.shape))
-        return [*wide.calls, *products]
+            calls.append((np.matmul, (dy, wide.read(w), wide.write(results[2].reshape(x.shape)))))
+        return wide.around(calls)
 
     return make
-
-
-def _rows(dy: np.ndarray, db: np.ndarray) -> list[Call]:
-    total: Any = np.add.reduce
-    if dy.dtype == db.dtype:
-        return [(total, (dy, 0, None, db))]
-    wide = np.empty(db.shape, dy.dtype)
-    return [(total, (dy, 0, None, wide)), (np.copyto, (db, wide))]

@@ -1,4 +1,4 @@
-"""Max pooling in place: one call for each element of the window."""
+"""Max pooling into the planned buffer: one call for each element of the window."""
 
 from __future__ import annotations
 
@@ -23,14 +23,13 @@ from netdsl.ops.nn.pool import (
 from netdsl.ops.nn.window import offsets
 from netdsl.runtime.backends import Call
 from netdsl.runtime.kernels import Make, kernel
+from netdsl.runtime.kernels.numpy.halves import Wide
 
 
 def _covers(op: Pooling, x: TensorType) -> bool:
-    """Images that are not empty, without padding, and not of halves, whose comparison NumPy runs slowly."""
+    """Images that are not empty, without padding."""
     axes = op.axes(x.shape or ())
-    return (
-        all(x.shape or ()) and x.dtype is not None and x.dtype.itemsize > 2 and not any(a.head or a.tail for a in axes)
-    )
+    return all(x.shape or ()) and not any(a.head or a.tail for a in axes)
 
 
 @kernel(MaxPool, "numpy")
@@ -43,12 +42,14 @@ def max_pool(op: MaxPool, inputs: Sequence[Any], outputs: Sequence[TensorType]) 
         return None
 
     def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[Call]:
-        x, y = op.first(arrays[0]), op.first(results[0])
+        wide = Wide()
+        x, y = op.first(wide.read(arrays[0])), op.first(wide.write(results[0]))
         windows = [x[(..., *covered)] for _, covered in offsets(op.axes(arrays[0].shape))]
         missing = np.empty(y.shape, bool)
         calls: list[Call] = [(np.copyto, (y, windows[0]))]
         calls += [(np.fmax, (y, window, y)) for window in windows[1:]]
-        return [*calls, (np.isnan, (windows[0], missing)), (np.copyto, (y, windows[0], "no", missing))]
+        calls += [(np.isnan, (windows[0], missing)), (np.copyto, (y, windows[0], "no", missing))]
+        return wide.around(calls)
 
     return make
 
@@ -63,8 +64,9 @@ def max_pool_gradient(op: MaxPoolGradient, inputs: Sequence[Any], outputs: Seque
         return None
 
     def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[Call]:
-        x, y, dy = (op.first(a) for a in arrays)
-        axes, dx = op.axes(arrays[0].shape), op.first(results[0])
+        wide = Wide()
+        x, y, dy = (op.first(wide.read(a)) for a in arrays)
+        axes, dx = op.axes(arrays[0].shape), op.first(wide.write(results[0]))
         apart = all(a.stride >= a.kernel for a in axes)
         largest = np.empty(y.shape, bool)
         calls: list[Call] = [(dx.fill, (0,))]
@@ -75,6 +77,6 @@ def max_pool_gradient(op: MaxPoolGradient, inputs: Sequence[Any], outputs: Seque
                 calls.append((np.copyto, (target, dy, "no", largest)))
             else:
                 calls.append((partial(np.add, target, dy, target, where=largest), ()))
-        return calls
+        return wide.around(calls)
 
     return make
