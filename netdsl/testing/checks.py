@@ -15,7 +15,6 @@ from netdsl.errors import InferenceError, NetdslError, SchemaError
 from netdsl.io.files import decode, encode
 from netdsl.ir import BlobType, Dim, DType, NetDef, TensorType, from_json, parse, to_json
 from netdsl.ops.schema import ANY_INPUT, Computes, Differentiable, Runs, Samples
-from netdsl.runtime.values import type_of
 from netdsl.testing.case import Case
 from netdsl.testing.compare import assert_close, assert_same
 from netdsl.testing.gradients import flowing, gradient_matches_finite_differences, with_backward
@@ -63,15 +62,15 @@ def refuses_as_stated(case: Case) -> None:
 
 def infers_what_it_computes(case: Case) -> None:
     """Inference tells the types computed, and says nothing wrong where dims are named or unknown."""
-    blobs = execute(case.net, case.feeds)  # checks the fully known types
-    start = Plain(dict(case.feeds))
-    start.run(NetDef("before", case.before))
-    types = {name: start.type_of(name) for name in case.record.inputs}
+    plain = Plain(dict(case.feeds))
+    plain.run(NetDef("before", case.before))
+    types = {name: plain.type_of(name) for name in case.record.inputs}
+    plain.run(case.record)  # checks the fully known types
     for how, (changed, dims) in _less_known(types).items():
         promised = infer_op(case.record, changed)
         for name, type_ in zip(case.record.outputs, promised, strict=True):
-            if name in blobs:
-                actual = type_of(blobs[name])
+            if name in plain.blobs:
+                actual = plain.type_of(name)
                 assert agrees(type_, actual, dims), f"{name} is inferred as {type_} {how}, but computed as {actual}"
 
 
@@ -128,8 +127,12 @@ def leaves_its_inputs_alone(case: Case) -> None:
 
 
 def backends_agree(case: Case) -> None:
-    """The runtime computes the same on NumPy and behind a device's manners, in a second run too."""
-    for how in ("numpy", "strict"):
+    """The runtime computes the same on NumPy and behind a device's manners, in a second run too.
+
+    Strings exist on the host only.
+    """
+    strings = any(x.dtype == object for x in _arrays(case))
+    for how in ("numpy",) if strings else ("numpy", "strict"):
         backend_agrees(case, how, exactly=case.declared.elementwise)
 
 
@@ -196,7 +199,7 @@ def works_on_strided_arrays(case: Case) -> None:
         return apart
 
     def by_columns(_: int, x: np.ndarray) -> np.ndarray:
-        return np.asfortranarray(x)
+        return x.copy("F") if x.ndim else x
 
     for change in (every_other, by_columns):
         got = outputs_of(case.with_inputs(change))
@@ -250,8 +253,9 @@ def record_round_trips(case: Case) -> None:
 
 
 def has_gradient(case: Case) -> bool:
-    """Whether gradients of this case are checked."""
-    return case.grad is not False and isinstance(case.bound, Differentiable)
+    """Whether gradients of this case are checked: through operators that have them, of inputs that are floats."""
+    floats = any(x.dtype.kind == "f" for x in _arrays(case))
+    return case.grad is not False and floats and isinstance(case.bound, Differentiable)
 
 
 def _arrays(case: Case) -> list[Any]:
