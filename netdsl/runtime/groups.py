@@ -11,6 +11,7 @@ import numpy as np
 
 from netdsl.ir import BlobType, TensorType
 from netdsl.ops.schema import Operator
+from netdsl.runtime import backends
 from netdsl.runtime.blocks import BLOCK, Blocks, Buffers, Call
 from netdsl.runtime.trace import Graph, Node, Shape, Sym, Tracer
 from netdsl.runtime.values import numpy_dtype
@@ -157,7 +158,7 @@ class Group:
 
 
 def _run_plainly(op: Operator, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
-    result = op.compute(np, *op.formal_inputs.group(inputs))  # type: ignore[attr-defined]
+    result = op.compute(backends.get("numpy").xp, *op.formal_inputs.group(inputs))  # type: ignore[attr-defined]
     values = [np.array(v) for v in flat_outputs(op, result, len(outputs))]
     for to, value in zip(outputs, values, strict=True):
         np.copyto(to, value)

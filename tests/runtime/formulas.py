@@ -9,6 +9,7 @@ import numpy as np
 
 from netdsl.ir import DType, TensorType
 from netdsl.ops.schema import OPERATORS, In, Operator, Out, operator
+from netdsl.runtime import backends
 from netdsl.runtime.groups import Group, flat_outputs
 
 Step = tuple[Operator, tuple[str, ...], tuple[str, ...]]
@@ -43,8 +44,9 @@ def types_of(arrays: Mapping[str, np.ndarray]) -> dict[str, TensorType]:
     return {k: TensorType(DType(a.dtype.name), a.shape) for k, a in arrays.items()}
 
 
-def run_plain(steps: Iterable[Step], arrays: Arrays, xp: Any = np) -> None:
+def run_plain(steps: Iterable[Step], arrays: Arrays, xp: Any = None) -> None:
     """Every body on whole arrays; what exists with the same type is overwritten in place."""
+    xp = xp or backends.get("numpy").xp
     with np.errstate(all="ignore"):
         for op, ins, outs in steps:
             result = op.compute(xp, *op.formal_inputs.group([arrays[k] for k in ins]))  # type: ignore[attr-defined]

@@ -45,7 +45,7 @@ class Adam(Operator):
         In("moment_2", Single, doc="The running mean of the squared gradient."),
         In("grad", Single, doc="Gradient of the parameter."),
         In("lr", Single, doc=LR_DOC),
-        In("iteration", Counter, doc=_ITERATION),
+        In("iteration", Counter, host=True, doc=_ITERATION),
     )
     outputs = (
         Out("param_out", inplace="param"),
@@ -88,7 +88,7 @@ class Adam(Operator):
         iteration: Array,
     ) -> tuple[Array, ...]:
         b1, b2, one = xp.float32(self.beta1), xp.float32(self.beta2), xp.float32(1)
-        t = (iteration + 1).astype(xp.float64)
+        t = (xp.from_host(iteration) + 1).astype(xp.float64)
         missing_1 = xp.float64(1) - xp.power(xp.float64(b1), t)
         missing_2 = xp.float64(1) - xp.power(xp.float64(b2), t)
         correction = (xp.sqrt(missing_2) / missing_1).astype(xp.float32)
