@@ -148,6 +148,7 @@ MODULES: dict[str, str] = {
     "RowWiseSparseAdagrad": "optim.adagrad",
     "RowWiseSparseAdam": "optim.adam",
     "Scale": "math.unary",
+    "ScaleLoss": "optim.loss_scale",
     "ScaledMomentumSGDUpdate": "optim.loss_scale",
     "ScatterAssign": "sparse.scatter",
     "ScatterWeightedSum": "sparse.scatter",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
@@ -151,10 +151,19 @@ class Optimizer(abc.ABC):
                 fix="call model.add_gradients(loss) first",
             )
         updates = Updates(model, self.prefix)
-        for parameter in trained:
-            if self.base_learning_rate * parameter.lr_multiplier:
-                parameter.settings.update(optimizer=type(self).__name__, lr=self.base_learning_rate * parameter.lr_multiplier)
-                self.update(updates, parameter)
+        moved = [p for p in trained if self.base_learning_rate * p.lr_multiplier]
+        self.begin(updates, moved)
+        for parameter in moved:
+            rate = self.base_learning_rate * parameter.lr_multiplier
+            parameter.settings.update(optimizer=type(self).__name__, lr=rate)
+            self.update(updates, parameter)
+        self.end(updates)
+
+    def begin(self, to: Updates, parameters: Sequence[Parameter]) -> None:
+        """Append what comes before the updates of all ``parameters``; nothing by default."""
+
+    def end(self, to: Updates) -> None:
+        """Append what comes after all updates; nothing by default."""
 
     @abc.abstractmethod
     def update(self, to: Updates, parameter: Parameter) -> None:

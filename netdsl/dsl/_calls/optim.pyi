@@ -269,6 +269,11 @@ class OptimCalls:
 
         epsilon: Added to the root, so that no step divides by zero."""
 
+    def ScaleLoss(self, inputs: _Ins = ..., outputs: _Outs = ..., *, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """scaled = ScaleLoss(loss, scale)
+
+        Multiply the loss by the scale: ``scaled = loss * scale``. No gradient flows to the scale."""
+
     def ScaledMomentumSGDUpdate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool = ..., weight_decay: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
         """momentum_out, param_out = ScaledMomentumSGDUpdate(grad, momentum_in, lr, param, scale, found)
 

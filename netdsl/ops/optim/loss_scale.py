@@ -11,6 +11,7 @@ from __future__ import annotations
 from netdsl.errors import SchemaError
 from netdsl.ir import DType, TensorType
 from netdsl.ops.dtypes import Boolean, Float, Half, Int32, Single
+from netdsl.ops.gradient import Gradients
 from netdsl.ops.optim.momentum import MOMENTUM_DOC, NESTEROV_DOC, momentum_step
 from netdsl.ops.optim.update import LR_DOC, check_update
 from netdsl.ops.schema import In, Operator, Out, arg, operator
@@ -20,6 +21,26 @@ _SOURCE = "https://arxiv.org/abs/1710.03740"
 _SCALE = "What the loss was multiplied by, one positive number."
 _FOUND = "Whether some gradient is not finite, one bool."
 _DECAY = "Decay added to the unscaled gradient: weight_decay times the parameter."
+
+
+@operator
+class ScaleLoss(Operator):
+    """Multiply the loss by the scale: ``scaled = loss * scale``. No gradient flows to the scale."""
+
+    inputs = (In("loss", Single, doc="The loss, one number."), In("scale", Single, doc=_SCALE))
+    outputs = (Out("scaled", doc="What is differentiated."),)
+    ours = True
+    source = _SOURCE
+
+    def infer(self, loss: TensorType, scale: TensorType) -> TensorType:
+        check_update(self, loss, scale=scale)
+        return loss
+
+    def gradient(self, g: Gradients) -> None:
+        g.add(ScaleLoss, [g.grad.scaled, g.blob.scale], [g.grad.loss])
+
+    def compute(self, xp: ArrayModule, loss: Array, scale: Array) -> Array:
+        return loss * scale.reshape(())
 
 
 @operator

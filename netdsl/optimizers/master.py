@@ -1,0 +1,126 @@
+"""Master weights with loss scaling: half gradients, single-precision updates, and no gradient lost to underflow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+import attrs
+
+from netdsl.dsl import Blob, Parameter
+from netdsl.errors import NetError, SchemaError
+from netdsl.ir import DType
+from netdsl.optimizers.base import Optimizer, Updates
+from netdsl.optimizers.sgd import dense_gradient
+
+if TYPE_CHECKING:
+    from netdsl.model import Model
+
+
+def _positive(_: object, attribute: attrs.Attribute[float], value: float) -> None:
+    if not value > 0:
+        raise SchemaError(f"LossScale: {attribute.name!r} must be positive", got=value)
+
+
+@attrs.frozen(kw_only=True)
+class LossScale:
+    """What the loss is multiplied by, so that small half gradients do not vanish (https://arxiv.org/abs/1710.03740).
+
+    A dynamic scale behaves as PyTorch's GradScaler does: where a gradient is not finite the step is
+    skipped and the scale multiplied by ``backoff_factor``; after ``growth_interval`` steps in a row it is
+    multiplied by ``growth_factor``. A static one never changes; such steps are skipped all the same. The
+    iteration counter, and with it the learning-rate schedule, goes on during a skipped step.
+    """
+
+    initial: float = attrs.field(default=65536.0, validator=_positive)
+    dynamic: bool = True
+    growth_factor: float = 2.0
+    backoff_factor: float = 0.5
+    growth_interval: int = 2000
+    blob: ClassVar[str] = "loss_scale"
+
+    def scaled(self, model: Model, loss: Blob | str) -> Blob:
+        """Append the scaled loss to ``model`` and return it: give it to ``model.add_gradients``."""
+        scale = Updates(model, "loss_scale").once("ConstantFill", self.blob, {"shape": [1], "value": float(self.initial)})
+        return model.net.add("ScaleLoss", [loss, scale], f"scaled_{loss}")
+
+
+@attrs.frozen(kw_only=True)
+class MasterWeightSGD(Optimizer):
+    """Momentum SGD on single-precision masters, from the gradients of a scaled loss.
+
+    ``scale = LossScale()``, ``model.add_gradients(scale.scaled(model, loss))``, then
+    ``MasterWeightSGD(loss_scale=scale).build(model)``. Each step checks that all gradients are finite,
+    divides them by the scale in float32, adds ``weight_decay`` times the master, updates the master, and
+    rounds it into the half blob. Parameters in single precision are updated alike, without a copy.
+    """
+
+    prefix: ClassVar[str] = "master_sgd"
+
+    loss_scale: LossScale = attrs.field(factory=LossScale)
+    momentum: float = 0.0
+    nesterov: bool = True
+    weight_decay: float = 0.0
+
+    def begin(self, to: Updates, parameters: Sequence[Parameter]) -> None:
+        """Append the check of all gradients.
+
+        Raises:
+            NetError: the loss was not scaled.
+        """
+        if not to.init.computes(self.loss_scale.blob):
+            raise NetError(
+                f"net {to.net.name!r} has no scaled loss",
+                expected="model.add_gradients(loss_scale.scaled(model, loss)) before the optimizer",
+            )
+        grads = [dense_gradient(p, "MasterWeightSGD") for p in parameters]
+        to.net.add("CheckFinite", grads, Blob("nonfinite", to.net))
+
+    def update(self, to: Updates, parameter: Parameter) -> None:
+        """Append the update of one parameter.
+
+        Raises:
+            SchemaError: a copy that is neither float32 nor float16, or a sparse gradient.
+        """
+        master, half = self._blobs(parameter)
+        grad = dense_gradient(parameter, "MasterWeightSGD")
+        rate = self.rate(to, parameter, 1)
+        m = to.state(master, "momentum")
+        scale, found = Blob(self.loss_scale.blob, to.net), Blob("nonfinite", to.net)
+        args = {"momentum": self.momentum, "nesterov": int(self.nesterov), "weight_decay": self.weight_decay}
+        if half is None:
+            to.net.add("ScaledMomentumSGDUpdate", [grad, m, rate, master, scale, found], [m, master], args)
+        else:
+            inputs = [grad, m, rate, master, half, scale, found]
+            to.net.add("MasterMomentumSGDUpdate", inputs, [m, master, half], args)
+
+    def end(self, to: Updates) -> None:
+        """Append the adaptation of a dynamic scale."""
+        chosen = self.loss_scale
+        if not chosen.dynamic:
+            return
+        zero = {"shape": [1], "value": 0, "dtype": DType.INT32}
+        tracker = to.once("ConstantFill", f"{chosen.blob}_growth_tracker", zero)
+        scale = Blob(chosen.blob, to.net)
+        args = {
+            "growth_factor": chosen.growth_factor,
+            "backoff_factor": chosen.backoff_factor,
+            "growth_interval": chosen.growth_interval,
+        }
+        to.net.add("UpdateLossScale", [scale, tracker, Blob("nonfinite", to.net)], [scale, tracker], args)
+
+    @staticmethod
+    def _blobs(parameter: Parameter) -> tuple[Blob, Blob | None]:
+        """The single-precision blob and its half copy, if there is one."""
+        copies = parameter.blob_copy
+        if not copies:
+            return parameter.blob, None
+        if DType.FLOAT in copies:
+            return copies[DType.FLOAT], parameter.blob
+        if DType.FLOAT16 in copies:
+            return parameter.blob, copies[DType.FLOAT16]
+        raise SchemaError(
+            f"parameter {parameter.name!r} has no master that MasterWeightSGD can use",
+            expected="a copy in float32 or float16",
+            got=", ".join(dtype.value for dtype in copies),
+        )
