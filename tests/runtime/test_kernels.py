@@ -114,7 +114,9 @@ def test_max_pool(x, window, dtype):
     array.reshape(-1)[::7] = np.nan
     close(op("y = MaxPool(x)", **window), array, exact=True)
     y = bound(op("y = MaxPool(x)", **window)).compute(make().xp, array)
-    close(op("dx = MaxPoolGradient(x, y, dy)", **window), array, y, values(*y.shape, dtype=dtype), exact=True)
+    dy = values(*y.shape, dtype=dtype)
+    dy.reshape(-1)[0] = np.inf
+    close(op("dx = MaxPoolGradient(x, y, dy)", **window), array, y, dy, exact=dtype != "float16")
 
 
 def test_halves_are_converted_as_numpy_does_large_and_small():
