@@ -150,6 +150,10 @@ class Where(Operator):
         return X.with_shape(merge_shapes(X.shape, Y.shape))
 
     def compute(self, xp: ArrayModule, C: Array, X: Array, Y: Array) -> Array:
+        if X.dtype.kind == "O":  # strings live on the host
+            chosen, others = X.copy(), ~xp.to_host(C)
+            chosen[others] = Y[others]
+            return chosen
         if self.broadcast_on_rows and X.ndim > 1:
             C = C.reshape(C.shape[0], *(1,) * (X.ndim - 1))
         return xp.where(C, X, Y)

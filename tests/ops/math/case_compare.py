@@ -65,6 +65,8 @@ CASES = [
     Case("Where", (BITS[1], *BITS), {}, lambda C, X, Y: np.choose(C.astype(int), [Y, X]), label="bool"),
     Case("Where", (BITS[1], np.array([b"a", b"b", b"c", b"d"], object), np.array([b"w", b"x", b"y", b"z"], object)), {},
          (np.array([b"a", b"x", b"c", b"z"], object),), label="strings"),
+    Case("Where", (BITS[1][:2], np.array([[b"a"], [b"b"]], object), np.array([[b"c"], [b"d"]], object)),
+         {"broadcast_on_rows": 1}, (np.array([[b"a"], [b"d"]], object),), label="rows of strings"),
     Case("Where", (BITS[1], normal(4, 3, 2), normal(4, 3, 2, seed=1)), {"broadcast_on_rows": 1},
          lambda C, X, Y, **_: np.float32([x if c else y for c, x, y in zip(C, X, Y, strict=True)]).reshape(X.shape),
          batch=(0, 1, 2)),
