@@ -65,7 +65,7 @@ class _Place:
 
     op: _Op
     index: int
-    mentions: list[tuple[list[str], int]] = attrs.field(factory=list)
+    mentions: list[tuple[list[str], int]]
 
     @property
     def name(self) -> str:
@@ -380,7 +380,7 @@ class _Builder:
         self.found.append((target.index, _Part(SparseGrad(str(indices), str(values)), places)))
 
     def _place(self, name: str) -> _Place | None:
-        return next((_Place(op, op.outputs.index(name)) for op in self._added if name in op.outputs), None)
+        return next((_Place(op, op.outputs.index(name), []) for op in self._added if name in op.outputs), None)
 
     def is_shared(self, grad: Any) -> bool:
         holders = [name for name, found in self._owner.grads.items() if found == grad]
@@ -391,7 +391,7 @@ class _Builder:
 
     def zeros(self, like: str) -> str:
         name = f"{like}_zero_grad"
-        self.add("ConstantFill", [like], [name], args={"value": 0.0})
+        self.add("ZerosLike", [like], [name], args={})
         return name
 
     def temp(self, suffix: str) -> str:
