@@ -39,9 +39,11 @@ class Timer:
         self._started: list[float] = []
 
     def before(self, op: OperatorDef, index: int, net: NetDef) -> None:
+        """Start the clock."""
         self._started.append(perf_counter())
 
     def after(self, op: OperatorDef, index: int, net: NetDef, values: Sequence[Any]) -> None:
+        """Stop it."""
         seconds = perf_counter() - self._started.pop()
         key = (net.name, index, op)
         timing = self._timings.get(key)
@@ -113,6 +115,7 @@ class Recorder:
         self.values: dict[str, list[Any]] = {}
 
     def after(self, op: OperatorDef, index: int, net: NetDef, values: Sequence[Any]) -> None:
+        """Copy the outputs."""
         self.ops.append(op)
         for name, value in zip(op.outputs, values, strict=True):
             if self.blobs is None or name in self.blobs:

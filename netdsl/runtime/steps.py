@@ -183,7 +183,7 @@ class Dynamic:
         step, source = self.step, self.step.shared[index]
         if value is None:
             self.program.skip(step, step.op.outputs[index])
-        elif source is not None:
+        elif source is not None and isinstance(output, Cell):
             output.put(inputs[step.op.inputs.index(source)])
             output.ready = True
         elif isinstance(output, Cell):

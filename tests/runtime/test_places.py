@@ -135,3 +135,10 @@ def test_a_device_array_may_be_fed():
     ws.feed("y", ws.backend.from_host(np.float32([3, 4])))
     ws.run(net("z = RtAdd(x, y)"))
     assert ws.fetch("z").tolist() == [4, 6]
+
+
+def test_an_alias_across_places_is_a_copy():
+    ws = strict(x=[1, 2])
+    ws.run(net(OperatorDef("RtAlias", ("x",), ("y",), device=Device("cpu"))))
+    assert on_host(ws, "y")
+    assert ws.fetch("y").tolist() == [1, 2]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from netdsl.errors import BlobError, InferenceError, NetError
-from netdsl.ir import NetDef, OperatorDef, TensorType
+from netdsl.ir import Device, NetDef, OperatorDef, TensorType
 from netdsl.runtime import Workspace
 from tests.runtime.operators import net, op
 
@@ -273,6 +273,17 @@ def test_a_run_of_many_is_many_runs():
     two.run(net("x = RtNoise(x)"))
     two.run(net("x = RtNoise(x)"))
     assert one.fetch("x").tolist() == two.fetch("x").tolist()
+
+
+def test_an_operator_may_have_a_seed_of_its_own():
+    found = []
+    for seed in (1, 2):
+        ws = Workspace(seed=seed)
+        ws.feed("s", np.zeros(4, np.float32))
+        ws.run(net(OperatorDef("RtNoise", ("s",), ("x",), device=Device(random_seed=5)), "y = RtNoise(s)"))
+        found.append((ws.fetch("x").tolist(), ws.fetch("y").tolist()))
+    assert found[0][0] == found[1][0]
+    assert found[0][1] != found[1][1]
 
 
 # declared types
