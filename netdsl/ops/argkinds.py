@@ -86,8 +86,6 @@ def convert(operator: str, field: attrs.Attribute[Any], value: Any) -> Any:
         SchemaError: a value of another kind, or none of the declared choices.
     """
     enum, choices = field.metadata["enum"], field.metadata["choices"]
-    if field.metadata["normalize"] is not None:
-        value = field.metadata["normalize"](value)
     if enum and isinstance(value, str):
         value = _enum_value(operator, field.name, enum, value)
     try:

@@ -77,15 +77,15 @@ def arg(
     enum: Mapping[str, int] | None = None,
     choices: Sequence[str] = (),
     hint: bool = False,
-    normalize: Callable[[Any], Any] | None = None,
+    prepare: Callable[[Any], Any] | None = None,
 ) -> Any:
     """Declare an operator argument: a field that carries its own documentation.
 
     ``enum`` names the values of an int argument (recorded as the number); ``choices`` are the only
-    values of a str argument; a ``hint`` (cuDNN settings, engines) changes no result. ``normalize`` turns
-    what an author may give into what is recorded, before its kind is checked.
+    values of a str argument; a ``hint`` (cuDNN settings, engines) changes no result. ``prepare`` turns
+    what an author may give into a value that a record can hold, before its kind is checked.
     """
-    facts = {"doc": doc, "enum": enum, "choices": choices, "hint": hint, "normalize": normalize}
+    facts = {"doc": doc, "enum": enum, "choices": choices, "hint": hint, "prepare": prepare}
     return attrs.field(default=default, metadata=facts)
 
 
@@ -194,6 +194,8 @@ class Operator:
                 if strict:
                     _refuse_argument(cls, name, declared)
                 continue
+            if field.metadata["prepare"] is not None:
+                value = field.metadata["prepare"](value)
             given = value if isinstance(value, str) or not strict else normalize(value)
             values[name] = convert(cls.__name__, field, given)
         for name, field in declared.items():

@@ -193,3 +193,24 @@ def test_a_net_keeps_only_types_that_say_something() -> None:
 def test_types_are_frozen(change: Callable[[TensorType], None]) -> None:
     with pytest.raises(AttributeError):
         change(TensorType(DType.FLOAT, (2,)))
+
+
+@pytest.mark.parametrize(
+    ("whole", "parts", "left"),
+    [
+        ((4, 6), (3,), 8),
+        ((4, 6), (), 24),
+        (("N", 8, 8), (64,), "N"),
+        (("N", 8), ("N", 2), 4),
+        (("N", 8), (4,), None),
+        (("N", "M"), ("N",), "M"),
+        (("N", "M"), (), None),
+        ((None, 8), (8,), None),
+        ((8,), ("N",), None),
+        ((0, 3), (3,), 0),
+        ((0, 3), (0,), 0),
+        ((7,), (2,), 3),
+    ],
+)
+def test_quotient(whole: tuple[Dim, ...], parts: tuple[Dim, ...], left: Dim) -> None:
+    assert dims.quotient(whole, parts) == left

@@ -215,6 +215,18 @@ class OptimCalls:
 
         sub_policy_num_iters: composite: iterations of each policy."""
 
+    def LearningRateAdaption(self, inputs: _Ins = ..., outputs: _Outs = ..., *, lr_alpha: float = ..., normalized_lr_adaption: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """lr_out = LearningRateAdaption(lr, grad, effgrad)
+
+        Adapt a learning rate by how the gradient agrees with the step that was taken.
+
+        ``lr' = lr * (1 - lr_alpha * cos)``, where ``cos`` is the cosine of the angle between ``grad`` and ``effgrad``
+        (0 where one of them is 0); not normalized, ``lr' = lr - lr_alpha * dot(grad, effgrad)``.
+
+        lr_alpha: The learning rate of the learning rate.
+
+        normalized_lr_adaption: Use the cosine instead of the product."""
+
     def MasterMomentumSGDUpdate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool = ..., weight_decay: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
         """momentum_out, master_out, param_out = MasterMomentumSGDUpdate(grad, momentum_in, lr, master, param, scale, found)
 
@@ -248,6 +260,16 @@ class OptimCalls:
         momentum: How much of the last step is kept.
 
         nesterov: Look ahead along the new momentum."""
+
+    def RowWiseCounter(self, inputs: _Ins = ..., outputs: _Outs = ..., *, counter_halflife: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
+        """prev_iter_out, update_counter_out = RowWiseCounter(prev_iter, update_counter, indices, iteration)
+
+        Count the updates of each row of a table, older ones counting less: half after ``counter_halflife`` iterations.
+
+        For each index ``update_counter' = update_counter * 2**(-age / counter_halflife) + 1``, where ``age`` are the
+        iterations since ``prev_iter``, which becomes the iteration. Nothing changes unless the half-life is positive.
+
+        counter_halflife: Iterations after which an update counts half."""
 
     def RowWiseSparseAdagrad(self, inputs: _Ins = ..., outputs: _Outs = ..., *, epsilon: float = ..., weight_decay: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
         """param_out, moment_out = RowWiseSparseAdagrad(param, moment, indices, grad, lr)
@@ -350,3 +372,14 @@ class OptimCalls:
         backoff_factor: What the scale shrinks by.
 
         growth_interval: Updates in a row after which it grows."""
+
+    def WeightScale(self, inputs: _Ins = ..., outputs: _Outs = ..., *, stepsize: int = ..., upper_bound_iter: int = ..., scale: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """scaled = WeightScale(w, iteration)
+
+        Multiply a parameter by ``scale`` every ``stepsize`` iterations: where ``t = iteration + 1`` is a multiple.
+
+        stepsize: Iterations from one scaling to the next.
+
+        upper_bound_iter: Stop when t reaches it.
+
+        scale: What the parameter is multiplied by."""

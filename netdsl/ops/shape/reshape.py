@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from netdsl.errors import InferenceError, SchemaError
-from netdsl.ir import DType, TensorType
+from netdsl.ir import Dim, DType, TensorType
 from netdsl.ir import Shape as Dims
 from netdsl.ir.dims import conflict, product, quotient
 from netdsl.ops.dtypes import AnyTensor, Index
@@ -71,10 +71,11 @@ def reshaped(dims: Dims, wanted: Sequence[int]) -> Dims:
         raise InferenceError(
             "Reshape: the shape makes no sense", expected="numbers >= 0 and at most one -1", got=list(wanted)
         )
-    shape: list[int | str | None] = [dims[i] if n == 0 and i < len(dims) else n for i, n in enumerate(wanted)]
-    if -1 in wanted:
-        at = list(wanted).index(-1)
-        shape[at] = quotient(dims, [n for i, n in enumerate(shape) if i != at])
+    kept = [i for i, n in enumerate(wanted) if n == 0 and i < len(dims)]
+    shape: list[Dim] = [dims[i] if i in kept else n for i, n in enumerate(wanted)]
+    if -1 in wanted:  # kept dims cancel, so that an empty batch keeps its number of features
+        rest = [d for i, d in enumerate(dims) if i not in kept]
+        shape[list(wanted).index(-1)] = quotient(rest, [n for n in wanted if n > 0])
     if conflict(product(shape), product(dims)):
         raise InferenceError(
             "Reshape: the shape has another number of elements", expected=product(dims), got=list(wanted)

@@ -77,8 +77,8 @@ class Python(Operator):
     inputs = (In("Xs", ANYTHING, many=1, least=0),)
     outputs = (Out("Ys", many=1, least=0, inplace=ANY_INPUT),)
 
-    function: str = arg("", doc=_FUNCTION, normalize=path_of)
-    gradient_function: str = arg("", doc=_GRADIENT, normalize=path_of)
+    function: str = arg("", doc=_FUNCTION, prepare=path_of)
+    gradient_function: str = arg("", doc=_GRADIENT, prepare=path_of)
     grad_input_indices: tuple[int, ...] = arg((), doc=_IN)
     grad_output_indices: tuple[int, ...] = arg((), doc=_OUT)
     token: str = arg("", doc=_TOKEN)
@@ -110,8 +110,8 @@ class PythonGradient(Operator):
     inputs = (In("Zs", ANYTHING, many=1, least=0, doc="Inputs, outputs, and the outputs' gradients."),)
     outputs = (Out("dXs", many=1, least=0, inplace=ANY_INPUT),)
 
-    function: str = arg("", doc=_FUNCTION, normalize=path_of)
-    gradient_function: str = arg("", doc=_GRADIENT, normalize=path_of)
+    function: str = arg("", doc=_FUNCTION, prepare=path_of)
+    gradient_function: str = arg("", doc=_GRADIENT, prepare=path_of)
     grad_input_indices: tuple[int, ...] = arg((), doc=_IN)
     grad_output_indices: tuple[int, ...] = arg((), doc=_OUT)
     token: str = arg("", doc=_TOKEN)

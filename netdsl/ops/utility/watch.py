@@ -102,6 +102,21 @@ def _position(flat: int, shape: tuple[int, ...]) -> list[int]:
     return at
 
 
+class Mutex:
+    """A lock for ``with``, as a blob."""
+
+    kind = "mutex"
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.release()
+
+
 @operator
 class CreateMutex(Operator):
     """Make a mutex, which AtomicIter and other operators that share a blob between nets take."""
@@ -113,5 +128,5 @@ class CreateMutex(Operator):
     def infer(self) -> Opaque:
         return Opaque("mutex")
 
-    def run(self, ctx: RunContext) -> Any:
-        return threading.Lock()
+    def run(self, ctx: RunContext) -> Mutex:
+        return Mutex()
