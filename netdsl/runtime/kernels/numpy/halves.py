@@ -1,42 +1,63 @@
-"""Running a kernel for singles on halves: inputs are widened to scratch memory first, results rounded last."""
+"""Half precision in hot kernels: computing on float32 scratch memory, converted by fast means.
+
+NumPy converts to half one element at a time, and a hundred times slower where the results are
+subnormal, as those of gradients often are; ``netdsl.runtime.half`` does it in vector operations.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from netdsl.ir import DType, TensorType
-from netdsl.ops.cast.cast import FloatToHalf, HalfToFloat
 from netdsl.runtime.backends import Call
-from netdsl.runtime.groups import Group
-from netdsl.runtime.kernels import Make
+from netdsl.runtime.blocks import Blocks
+from netdsl.runtime.trace import Graph
+
+HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 
 
-def convert(source: np.ndarray, target: np.ndarray) -> list[Call]:
-    """The calls that convert a contiguous array from half to single precision or back, as a traced group does."""
-    shape, half = source.shape, source.dtype == np.float16
-    types = {"x": TensorType(DType(source.dtype.name), shape), "y": TensorType(DType(target.dtype.name), shape)}
-    group = Group()
-    if not source.size or not group.try_add(HalfToFloat() if half else FloatToHalf(), ["x"], ["y"], types):
+def convert(target: np.ndarray, source: np.ndarray) -> list[Call]:
+    """The calls that copy one contiguous array into another of the same shape, converting it."""
+    if target.dtype == source.dtype:
         return [(np.copyto, (target, source))]
-    group.finish({"y"})
-    return group.bind({"x": source, "y": target})
+    graph = Graph()
+    given = graph.node("input", (), source.dtype, "source", source.shape)
+    outputs = {"target": graph.cast(given, target.dtype)}
+    return Blocks(graph, outputs, source.size).bind({"source": source, "target": target})
 
 
-def through_singles(make: Make) -> Make:
-    """Let a kernel that computes in single precision take and give halves, each value rounded once."""
+class Wide:
+    """Stands for arrays of halves by float32 ones: ``before`` reads them, ``after`` rounds them back.
 
-    def wrapped(arrays: Sequence[np.ndarray | None], results: Sequence[np.ndarray]) -> list[Call]:
-        before: list[Call] = []
-        wide: dict[int, np.ndarray] = {}
-        for a in arrays:
-            if a is not None and a.dtype == np.float16 and id(a) not in wide:
-                wide[id(a)] = np.empty(a.shape, np.float32)
-                before += convert(a, wide[id(a)])
-        singles = [np.empty(r.shape, np.float32) if r.dtype == np.float16 else r for r in results]
-        calls = make([wide.get(id(a), a) for a in arrays], singles)
-        after = [call for s, r in zip(singles, results, strict=True) if s is not r for call in convert(s, r)]
-        return [*before, *calls, *after]
+    Arrays of other dtypes stand for themselves.
+    """
 
-    return wrapped
+    def __init__(self) -> None:
+        self.before: list[Call] = []
+        self.after: list[Call] = []
+
+    def read(self, a: np.ndarray) -> np.ndarray:
+        """Return what holds the values of ``a`` once ``before`` ran."""
+        if a.dtype != HALF:
+            return a
+        made = np.empty(a.shape, SINGLE)
+        self.before += convert(made, a)
+        return made
+
+    def write(self, a: np.ndarray) -> np.ndarray:
+        """Return what to write for ``after`` to bring it to ``a``."""
+        if a.dtype != HALF:
+            return a
+        made = np.empty(a.shape, SINGLE)
+        self.after += convert(a, made)
+        return made
+
+    def around(self, calls: list[Call]) -> list[Call]:
+        """Return ``calls`` between ``before`` and ``after``."""
+        return [*self.before, *calls, *self.after]
+
+
+def working(dtype: Any) -> np.dtype[Any]:
+    """The dtype to compute in."""
+    return SINGLE if dtype == HALF else np.dtype(dtype)
