@@ -72,7 +72,7 @@ def update_rows(
     """
     flat = indices.reshape(-1)
     grads = grad.reshape(flat.shape[0], *tables[0].shape[1:])
-    _check_range(operator, flat, tables[0].shape[0])
+    check_indices(operator, flat, tables[0].shape[0])
     new, values = [table.copy() for table in tables], xp.zeros_like(grads)
     for at in rounds(xp, flat):
         rows = flat[at]
@@ -82,7 +82,8 @@ def update_rows(
     return *new, values.reshape(grad.shape)
 
 
-def _check_range(operator: object, indices: Array, count: int) -> None:
+def check_indices(operator: object, indices: Array, count: int) -> None:
+    """Raise RunError unless all of the flat ``indices`` name one of ``count`` rows."""
     if indices.shape[0]:
         low, high = int(indices.min()), int(indices.max())
         if low < 0 or high >= count:
