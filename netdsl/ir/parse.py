@@ -12,7 +12,7 @@ import attrs
 
 from netdsl.errors import ParseError, SchemaError, did_you_mean
 from netdsl.ir.args import Args, Packed, normalize
-from netdsl.ir.defs import Device, NetDef, OperatorDef
+from netdsl.ir.defs import Device, NetDef, OperatorDef, SourceLine
 from netdsl.ir.scan import Scanner
 from netdsl.ir.text import KEYWORDS, NAME, PACKED_DTYPES
 from netdsl.ir.types import BlobType, Dim, DType, Opaque, TensorType
@@ -40,7 +40,7 @@ _DEVICE_FIELDS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
 
 
 def parse(text: str, filename: str = "<text>") -> NetDef:
-    """Return the net that ``text`` describes; ``filename`` is for messages.
+    """Return the net that ``text`` describes; ``filename`` is for messages and the operators' ``where``.
 
     Raises:
         ParseError: the text is no net; names line, column and what was expected there.
@@ -76,6 +76,7 @@ class _Parser(Scanner):
     def __init__(self, text: str, filename: str) -> None:
         super().__init__(text, filename)
         self.endings: dict[str, dict[str, Any]] = {}
+        self.located = (0, 1)
         self.operator_fields: Mapping[str, Callable[[], Any]] = {
             "engine": lambda: self.string("an engine"),
             "name": lambda: self.string("a name"),
@@ -133,6 +134,7 @@ class _Parser(Scanner):
     def easy_operator(self, found: re.Match[str], body: _Body, indent: int) -> None:
         """Take an operator spelled as the printer spells most; what follows the inputs tends to repeat."""
         outputs, type_, inputs, ending = found.groups()
+        where = self.where(found.start())
         fields: dict[str, Any] | None = self.endings.get(ending)
         if fields is None:
             self.pos = found.start(4)
@@ -146,7 +148,7 @@ class _Parser(Scanner):
             fields = fields | {"args": self.with_nested(fields.get("args"), indent)}
         if type_[0] == '"':
             type_ = type_[1:-1]
-        body.ops.append(OperatorDef(type_, _split(inputs), _split(outputs), **fields))
+        body.ops.append(OperatorDef(type_, _split(inputs), _split(outputs), where=where, **fields))
 
     def line(self, body: _Body, indent: int) -> None:
         """Take any other line of a net."""
@@ -200,6 +202,7 @@ class _Parser(Scanner):
     def operator(self, body: _Body, indent: int) -> None:
         outputs: list[str] = []
         first = self.skip()
+        where = self.where(first)
         type_ = self.name("an operator, 'input', 'output' or 'blob'")
         if not self.at("("):
             outputs = [type_]
@@ -218,7 +221,13 @@ class _Parser(Scanner):
         self.next_line()
         if self.depth > indent:
             fields["args"] = self.with_nested(fields.get("args"), indent)
-        body.ops.append(OperatorDef(type_, inputs, outputs, **fields))
+        body.ops.append(OperatorDef(type_, inputs, outputs, where=where, **fields))
+
+    def where(self, pos: int) -> SourceLine:
+        """Return the line of ``pos``, which is never before that of the last call."""
+        seen, line = self.located
+        self.located = (pos, line + self.text.count("\n", seen, pos))
+        return SourceLine(self.filename, self.located[1])
 
     def operator_ending(self) -> dict[str, Any]:
         expected = "'{arguments}', '@device', 'engine', 'name', 'control', 'domain', 'debug' or the end of the line"

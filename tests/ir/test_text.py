@@ -375,3 +375,11 @@ def test_large_nets_take_linear_time() -> None:
 
     small = min(seconds(1500) for _ in range(3))
     assert min(seconds(6000) for _ in range(2)) < 9 * small
+
+
+def test_every_operator_knows_its_line():
+    text = '# a remark\nnet "n"\ninput x\n\ny = If(x)\n  then_net = net "t"\n    y = Relu(x)\nz, "odd name" = Split(\n  y,\n)\n'
+    made = parse(text, "a.net")
+    (nested,) = (net for _, net in made.ops[0].nested)
+    found = [op.where for op in (*made.ops, *nested.ops)]
+    assert list(map(str, found)) == ["a.net:5", "a.net:8", "a.net:7"]
