@@ -9,7 +9,7 @@ from netdsl.ir import OperatorDef
 from netdsl.ops import bound
 from netdsl.runtime import Workspace
 from netdsl.runtime.backends.numpy import make
-from netdsl.runtime.kernels.numpy.halves import convert
+from netdsl.runtime.kernels.numpy.wide import convert
 from tests.runtime.operators import net, op
 
 
@@ -85,9 +85,7 @@ CONVOLUTIONS = [
 
 @DTYPES
 @pytest.mark.parametrize(("x", "w", "window"), CONVOLUTIONS)
-@pytest.mark.parametrize("part", [1, 1 << 21])
-def test_conv(x, w, window, dtype, part, monkeypatch):
-    monkeypatch.setattr("netdsl.runtime.kernels.numpy.nn.conv.PART", part)
+def test_conv(x, w, window, dtype):
     arrays = values(*x, dtype=dtype), values(*w, dtype=dtype), values(w[0], dtype=dtype)
     close(op("y = Conv(x, w, b)", **window), *arrays)
     close(op("y = Conv(x, w)", **window), *arrays[:2])

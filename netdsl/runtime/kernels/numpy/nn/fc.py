@@ -11,7 +11,7 @@ from netdsl.ir import TensorType
 from netdsl.ops.nn.fc import FC, FCGradient, matrix
 from netdsl.runtime.backends import Call
 from netdsl.runtime.kernels import Make, kernel
-from netdsl.runtime.kernels.numpy.halves import Wide, convert
+from netdsl.runtime.kernels.numpy.wide import Wide, convert
 
 
 @kernel(FC, "numpy")

@@ -22,7 +22,7 @@ from netdsl.ops.nn.pool import (
 from netdsl.ops.nn.window import offsets
 from netdsl.runtime.backends import Call
 from netdsl.runtime.kernels import Make, kernel
-from netdsl.runtime.kernels.numpy.halves import Wide
+from netdsl.runtime.kernels.numpy.wide import Wide
 
 
 def _covers(op: Pooling, x: TensorType) -> bool:
