@@ -33,8 +33,10 @@ class Case:
         outputs: How many outputs the record names, or their names; the required ones by default.
         names: The blobs' names, where they matter (nested nets); formal names by default.
         before: Operators run before.
-        grad: Whether gradients are checked, or the positions of the inputs that must have one.
+        grad: Whether gradients are checked, or the positions of the inputs that must have one; () for none at all.
         grad_outputs: Positions of the outputs through which gradients flow; every float one by default.
+        step: The distance of finite differences; by default 1e-5 in float64, 1e-2 in float32. Gradients of
+            half-precision inputs are checked only where it is given.
         batch: Positions of the inputs whose axis 0 may be empty.
         half: Whether half-precision inputs must give about the same.
         rtol, atol: Tolerances; half-precision outputs get one unit in the last place at least.
@@ -53,6 +55,7 @@ class Case:
     before: tuple[OperatorDef, ...] = attrs.field(default=(), converter=tuple, kw_only=True)
     grad: bool | tuple[int, ...] = attrs.field(default=True, kw_only=True)
     grad_outputs: tuple[int, ...] | None = attrs.field(default=None, kw_only=True)
+    step: float | None = attrs.field(default=None, kw_only=True)
     batch: tuple[int, ...] = attrs.field(default=(), kw_only=True)
     half: bool = attrs.field(default=True, kw_only=True)
     rtol: float = attrs.field(default=1e-5, kw_only=True)

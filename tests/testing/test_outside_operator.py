@@ -96,12 +96,29 @@ def test_its_mistakes_are_found_at_the_call() -> None:
         ("xp.sum(X * X * X, axis=0)", "is inferred as"),
         ("(X * X * X).astype(xp.float64)", "is inferred as"),
         ("xp.multiply(X, X * X, out=X)", "read-only"),
+        ("X[::-1]", "is a view of X, which is not declared"),
         ("X[::-1][::-1] * X * (X if X.flags.c_contiguous else X * 0)", "works on strided arrays"),
     ],
 )
 def test_the_checks_find_mistakes(compute: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Cubic, "compute", eval(f"lambda self, xp, X: {compute}"))
     with pytest.raises((AssertionError, ValueError), match=said):
+        check_operator(CASES[:1])
+
+
+@pytest.mark.parametrize("infer", ["X.with_shape((3, 4))", "X.with_shape(X.shape[::-1])", "X.with_shape(('N', 'N'))"])
+def test_a_wrong_inference_is_found(infer: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Cubic, "infer", eval(f"lambda self, X: {infer}"))
+    with pytest.raises(AssertionError, match="is inferred as"):
+        check_operator(CASES[:1])
+
+
+def test_what_half_precision_loses_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def compute(self: Cubic, xp: ArrayModule, X: Array) -> Array:
+        return X * X * X if X.dtype != xp.float16 else ((X + xp.float16(64)) - xp.float16(64)) * X * X
+
+    monkeypatch.setattr(Cubic, "compute", compute)
+    with pytest.raises(AssertionError, match="half precision is close"):
         check_operator(CASES[:1])
 
 
