@@ -62,7 +62,7 @@ def _ending_in(net: NetDef, found: Mapping[str, str], grads: Mapping[str, str]) 
     ops = list(net.ops)
     for blob, target in sorted(grads.items()):
         if blob not in found:
-            ops.append(OperatorDef("ConstantFill", (blob,), (target,), {"value": 0.0}, is_gradient=True))
+            ops.append(OperatorDef("ZerosLike", (blob,), (target,), is_gradient=True))
         elif found[blob] != target:
             ops.append(OperatorDef("Copy", (found[blob],), (target,), is_gradient=True))
     made = NetDef(net.name, ops, outputs=tuple(sorted(set(grads.values()))))
