@@ -22,5 +22,5 @@ def declared() -> dict[str, str]:
 def generate() -> dict[str, str]:
     """Return the text of the index by its path."""
     lines = "".join(f'    "{name}": "{module}",\n' for name, module in declared().items())
-    text = f'"""Which module declares each operator; generated, do not edit."""\n\nMODULES: dict[str, str] = {{\n{lines}}}\n'
-    return {"netdsl/ops/_index.py": text}
+    doc = '"""Which module declares each operator; generated, do not edit."""'
+    return {"netdsl/ops/_index.py": f"{doc}\n\nMODULES: dict[str, str] = {{\n{lines}}}\n"}

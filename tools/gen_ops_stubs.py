@@ -42,9 +42,14 @@ def _method(cls: type) -> str:
         f"{f.name}: {_annotation(f)}" + (" = ..." if f.default is not attrs.NOTHING else "")
         for f in sorted(arguments, key=lambda f: f.default is not attrs.NOTHING)
     ]
-    reserved = ["name: str = ...", "engine: str = ...", "device: Device | str | None = ...", "control_inputs: _Ins = ..."]
+    reserved = [
+        "name: str = ...",
+        "engine: str = ...",
+        "device: Device | str | None = ...",
+        "control_inputs: _Ins = ...",
+    ]
     keyword = ", ".join(["*", *parts, *(r for r in reserved if r.split(":")[0] not in cls.arguments())])
-    outs = [f for f in cls.outputs]
+    outs = list(cls.outputs)
     if any(o.many or o.optional for o in outs):
         result = "Any"
     elif len(outs) == 1:
@@ -56,7 +61,8 @@ def _method(cls: type) -> str:
         doc += f"\n\n{f.name}: {f.metadata['doc']}"
     text = doc.replace("\\", "\\\\").replace('"""', "'''")
     body = "\n".join(f"        {line.strip()}" if line.strip() else "" for line in text.split("\n"))
-    return f'    def {cls.__name__}(self, inputs: _Ins = ..., outputs: _Outs = ..., {keyword}) -> {result}:\n        """{body.lstrip()}"""\n'
+    head = f"    def {cls.__name__}(self, inputs: _Ins = ..., outputs: _Outs = ..., {keyword}) -> {result}:"
+    return f'{head}\n        """{body.lstrip()}"""\n'
 
 
 def _annotation(field: attrs.Attribute) -> str:

@@ -195,7 +195,9 @@ class _Pass:
             return None
         if unknown := [w for w in self.wrt if w not in self.names]:
             near = did_you_mean(unknown[0], self.names)
-            raise GradientError(f"wrt names blob {unknown[0]!r}, which net {self.net.name!r} has not", did_you_mean=near)
+            raise GradientError(
+                f"wrt names blob {unknown[0]!r}, which net {self.net.name!r} has not", did_you_mean=near
+            )
         active = {(w, v) for w in self.wrt for v in range(self.version[w] + 1)}
         for step in self.steps:
             if any((n, v) in active for n, v in step.reads.items()):
@@ -250,7 +252,9 @@ class _Pass:
     @staticmethod
     def _base(name: str, parts: Sequence[_Part]) -> str:
         for part in parts:
-            for place, suffix in zip(part.places, ("_indices", "_values") if len(part.places) > 1 else ("",), strict=True):
+            for place, suffix in zip(
+                part.places, ("_indices", "_values") if len(part.places) > 1 else ("",), strict=True
+            ):
                 if place is not None:
                     return place.name.removesuffix(suffix)
         return f"{name}_grad"

@@ -8,7 +8,7 @@ from typing import Any
 from netdsl.errors import InferenceError, NetdslError
 from netdsl.ir import UNKNOWN, BlobType, DType, NetDef, Opaque, OperatorDef, TensorType
 from netdsl.ops.dtypes import DTypes
-from netdsl.ops.schema import Infers, Operator, bound, is_known
+from netdsl.ops.schema import Operator, bound, is_known
 
 
 def infer_op(op: OperatorDef, types: Mapping[str, BlobType], where: str | None = None) -> tuple[BlobType, ...]:
@@ -34,7 +34,7 @@ def infer_bound(
 
 def _outputs(bound_op: Operator, op: OperatorDef, actual: Sequence[BlobType]) -> tuple[BlobType, ...]:
     unknown = (UNKNOWN,) * len(op.outputs)
-    if not isinstance(bound_op, Infers) or any(isinstance(t, TensorType) and t.shape is None for t in actual):
+    if not hasattr(bound_op, "infer") or any(isinstance(t, TensorType) and t.shape is None for t in actual):
         return unknown
     result = bound_op.infer(*bound_op.formal_inputs.group(actual))
     values = result if isinstance(result, tuple) else (result,)
@@ -57,7 +57,11 @@ def check_dtypes(bound_op: Operator, names: Sequence[str], actual: Sequence[Blob
                 expected=formal.dtypes,
                 got=type_,
             )
-        if isinstance(type_, Opaque) or type_.dtype is None or not (isinstance(formal.dtypes, DTypes) and formal.dtypes.tied):
+        if (
+            isinstance(type_, Opaque)
+            or type_.dtype is None
+            or not (isinstance(formal.dtypes, DTypes) and formal.dtypes.tied)
+        ):
             continue
         first, dtype = tied.setdefault(formal.dtypes.name, (name, type_.dtype))
         if dtype is not type_.dtype:
@@ -73,7 +77,9 @@ def _located(error: Exception, op: OperatorDef, actual: Sequence[BlobType], wher
     known = isinstance(error, NetdslError)
     what = error.what if known else f"{op.type}: {error}"
     details = {k.replace(" ", "_"): v for k, v in error.details.items()} if known else {}
-    return InferenceError(what, **{"operator": op, "inputs": shown or None, **details, "at": where, "added_at": op.where})
+    return InferenceError(
+        what, **{"operator": op, "inputs": shown or None, **details, "at": where, "added_at": op.where}
+    )
 
 
 def infer(net: NetDef, types: Mapping[str, BlobType] | None = None) -> dict[str, BlobType]:

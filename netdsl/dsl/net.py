@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-
 from netdsl.analysis.gradient import SparseGrad, gradient
 from netdsl.analysis.infer import infer_bound
 from netdsl.dsl._calls import OpCalls
@@ -107,7 +106,9 @@ class Net(OpCalls):
         """
         full = self._scoped(name)
         if full in self._written:
-            raise NetError(f"net {self.name!r} computes blob {full!r}, so it cannot be an input", added_at=author_line())
+            raise NetError(
+                f"net {self.name!r} computes blob {full!r}, so it cannot be an input", added_at=author_line()
+            )
         self._declare(full)
         if shape is not None:
             self._declared[full] = self._types[full] = TensorType(as_dtype(dtype), tuple(shape))
@@ -343,5 +344,3 @@ def _added_at(error: NetdslError, net: str, where: Any) -> NetdslError:
     """The same error with the net and the author's line among its details."""
     details = {k.replace(" ", "_"): v for k, v in error.details.items()}
     return type(error)(error.what, **{**details, "net": net, "added_at": details.get("added_at") or where})
-
-

@@ -6,14 +6,11 @@ import math
 import struct
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 
 from netdsl.errors import SchemaError
-
-if TYPE_CHECKING:
-    from netdsl.ir.defs import NetDef
 
 PACKED_FROM = 48
 """Numeric lists of at least this length are stored packed."""
@@ -46,8 +43,8 @@ class Packed(Sequence[Any]):
         return iter(self.view)
 
 
-ArgValue = "int | float | str | bytes | NetDef | tuple[ArgValue, ...] | Packed"
-"""One argument: a number, a text, a nested net, or a list of one kind of these."""
+ArgValue = Any
+"""One argument: an int, float, str, bytes, NetDef, or a tuple (or Packed) of one kind of these."""
 
 
 def float32(value: float) -> float:

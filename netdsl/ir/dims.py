@@ -10,14 +10,13 @@ from netdsl.ir.types import Dim, Shape
 
 def product(dims: Sequence[Dim]) -> Dim:
     """Return the number of elements; a named dim survives where every other is 1."""
-    known, names = 1, []
+    known = 1
+    names: list[Dim] = []
     for dim in dims:
-        if dim is None:
-            names.append(dim)
-        elif isinstance(dim, str):
-            names.append(dim)
-        else:
+        if isinstance(dim, int):
             known *= dim
+        else:
+            names.append(dim)
     if known == 0 or not names:
         return known
     return names[0] if len(names) == 1 and known == 1 else None

@@ -105,7 +105,5 @@ def convert(operator: str, field: attrs.Attribute[Any], value: Any) -> Any:
 def _enum_value(operator: str, name: str, enum: Any, value: str) -> int:
     if value.lower() not in enum:
         near = did_you_mean(value, enum)
-        raise SchemaError(
-            f"{operator}: {name!r} cannot be {value!r}", expected=", ".join(enum), did_you_mean=near
-        )
+        raise SchemaError(f"{operator}: {name!r} cannot be {value!r}", expected=", ".join(enum), did_you_mean=near)
     return enum[value.lower()]

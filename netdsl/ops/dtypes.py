@@ -25,7 +25,9 @@ class DTypes:
         return attrs.evolve(self, tied=False)
 
     def __str__(self) -> str:
-        return "any dtype" if len(self.allowed) == len(DType) else " | ".join(d.value for d in DType if d in self.allowed)
+        return (
+            "any dtype" if len(self.allowed) == len(DType) else " | ".join(d.value for d in DType if d in self.allowed)
+        )
 
 
 @attrs.frozen

@@ -30,7 +30,9 @@ def check_formals(cls: type[Operator], ins: Sequence[str], outs: Sequence[str]) 
         cls.formal_inputs.layout(len(ins))
         cls.formal_outputs.layout(len(outs))
     except SchemaError as error:
-        raise SchemaError(error.what, **error.details, got=", ".join(ins) or "nothing", outputs=", ".join(outs) or None) from None
+        raise SchemaError(
+            error.what, **error.details, got=", ".join(ins) or "nothing", outputs=", ".join(outs) or None
+        ) from None
     if len(set(outs)) < len(outs):
         raise SchemaError(f"{cls.__name__} cannot write one blob twice", got=", ".join(outs))
     for index, out in enumerate(outs):

@@ -53,7 +53,9 @@ class Adagrad(Optimizer):
         inputs = [w, m, grad, rate]
         to.net.add("Adagrad", inputs, [w, m], {**args, "decay": self.decay}, engine=self.engine)
 
-    def _sparse(self, to: Updates, parameter: Parameter, found: SparseGradient, rate: Blob, args: dict[str, Any]) -> None:
+    def _sparse(
+        self, to: Updates, parameter: Parameter, found: SparseGradient, rate: Blob, args: dict[str, Any]
+    ) -> None:
         if self.decay != 1.0:
             raise SchemaError("sparse Adagrad has no decay", parameter=parameter.name, got=self.decay)
         w = parameter.blob

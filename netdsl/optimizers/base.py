@@ -4,25 +4,34 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import attrs
 
-from netdsl.dsl import Blob, Net, Parameter, SparseGradient, device_scope
+from netdsl.dsl import Blob, Net, Parameter, SparseGradient, Tag, device_scope
 from netdsl.errors import NetError, SchemaError
 from netdsl.ir import UNKNOWN
-
-if TYPE_CHECKING:
-    from netdsl.model import Model
 
 ITERATION, MUTEX = "optimizer_iteration", "iteration_mutex"
 AGGREGATORS = {"mean": "UnsortedSegmentMean", "sum": "UnsortedSegmentSum"}
 
 
+class Trainable(Protocol):
+    """What an optimizer needs of a model: ``netdsl.Model`` is one."""
+
+    name: str
+    net: Net
+    init_net: Net
+
+    def params(self, tag: Tag | str | None = None) -> list[Parameter]:
+        """The parameters that can be trained, or those with ``tag``."""
+        ...
+
+
 class Updates:
     """Where an optimizer appends: state to the init net, steps to the net."""
 
-    def __init__(self, model: Model, prefix: str) -> None:
+    def __init__(self, model: Trainable, prefix: str) -> None:
         self.net: Net = model.net
         self.init: Net = model.init_net
         self.prefix = prefix
@@ -136,7 +145,7 @@ class Optimizer(abc.ABC):
     schedule: Mapping[str, Any] = attrs.field(factory=dict)
     sparse_dedup: str | None = attrs.field(default=None, validator=_aggregator)
 
-    def build(self, model: Model, parameters: Iterable[Parameter] | None = None) -> None:
+    def build(self, model: Trainable, parameters: Iterable[Parameter] | None = None) -> None:
         """Append the updates of ``parameters`` (default: all that are not frozen) of ``model``.
 
         Raises:
@@ -159,10 +168,10 @@ class Optimizer(abc.ABC):
             self.update(updates, parameter)
         self.end(updates)
 
-    def begin(self, to: Updates, parameters: Sequence[Parameter]) -> None:
+    def begin(self, to: Updates, parameters: Sequence[Parameter]) -> None:  # noqa: B027
         """Append what comes before the updates of all ``parameters``; nothing by default."""
 
-    def end(self, to: Updates) -> None:
+    def end(self, to: Updates) -> None:  # noqa: B027
         """Append what comes after all updates; nothing by default."""
 
     @abc.abstractmethod

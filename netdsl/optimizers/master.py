@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import attrs
 
 from netdsl.dsl import Blob, Parameter
 from netdsl.errors import NetError, SchemaError
 from netdsl.ir import DType
-from netdsl.optimizers.base import Optimizer, Updates
+from netdsl.optimizers.base import Optimizer, Trainable, Updates
 from netdsl.optimizers.sgd import dense_gradient
-
-if TYPE_CHECKING:
-    from netdsl.model import Model
 
 
 def _positive(_: object, attribute: attrs.Attribute[float], value: float) -> None:
@@ -39,9 +36,11 @@ class LossScale:
     growth_interval: int = 2000
     blob: ClassVar[str] = "loss_scale"
 
-    def scaled(self, model: Model, loss: Blob | str) -> Blob:
+    def scaled(self, model: Trainable, loss: Blob | str) -> Blob:
         """Append the scaled loss to ``model`` and return it: give it to ``model.add_gradients``."""
-        scale = Updates(model, "loss_scale").once("ConstantFill", self.blob, {"shape": [1], "value": float(self.initial)})
+        scale = Updates(model, "loss_scale").once(
+            "ConstantFill", self.blob, {"shape": [1], "value": float(self.initial)}
+        )
         return model.net.add("ScaleLoss", [loss, scale], f"scaled_{loss}")
 
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from netdsl.dsl import Blob, Tag
 from netdsl.errors import NetError
-from netdsl.optimizers.base import Updates
-
-if TYPE_CHECKING:
-    from netdsl.model import Model
+from netdsl.optimizers.base import Trainable, Updates
 
 
-def add_weight_decay(model: Model, weight_decay: float) -> None:
+def add_weight_decay(model: Trainable, weight_decay: float) -> None:
     """Add ``weight_decay`` times the weight to the gradient of each weight (biases are left alone).
 
     Call it between ``model.add_gradients`` and the optimizer's ``build``. Sparse gradients are left alone.

@@ -40,7 +40,12 @@ def test_c02_sgd_subtracts_with_a_negative_rate() -> None:
     np.testing.assert_allclose(ws.fetch("w"), [[0.9001, 0.85015]] * 2, rtol=1e-6)
     np.testing.assert_allclose(ws.fetch("b"), [0.45005] * 2, rtol=1e-6)
     np.testing.assert_allclose(ws.fetch("sgd_lr"), -0.0999, rtol=1e-6)
-    assert [op.type for op in model.net.definition.ops[before:]] == ["AtomicIter", "LearningRate", "WeightedSum", "WeightedSum"]
+    assert [op.type for op in model.net.definition.ops[before:]] == [
+        "AtomicIter",
+        "LearningRate",
+        "WeightedSum",
+        "WeightedSum",
+    ]
 
 
 @pytest.mark.parametrize("momentum", [0.0, 0.9])

@@ -6,6 +6,7 @@ from typing import Any
 
 from netdsl.errors import SchemaError, did_you_mean
 from netdsl.ir import DType, TensorType
+from netdsl.ir.args import ArgValue
 from netdsl.ops.dtypes import DTYPE_NUMBERS, AnyTensor, Half, Single
 from netdsl.ops.gradient import Gradients
 from netdsl.ops.schema import In, Operator, Out, arg, operator
@@ -19,7 +20,9 @@ def cast_dtype(value: Any) -> DType:
         return DType.from_number(number)
     except (KeyError, TypeError):
         near = did_you_mean(str(value), DTYPE_NUMBERS)
-        raise SchemaError("Cast: no such dtype", expected=", ".join(d.value for d in DType), got=value, did_you_mean=near) from None
+        raise SchemaError(
+            "Cast: no such dtype", expected=", ".join(d.value for d in DType), got=value, did_you_mean=near
+        ) from None
 
 
 @operator
@@ -31,8 +34,8 @@ class Cast(Operator):
     role = "cast"
     elementwise = True
 
-    to: ArgValue = arg(1, doc="The dtype, as a number or a name.")  # type: ignore[name-defined]  # noqa: F821
-    from_type: ArgValue = arg(0, doc="The dtype of X; needed for a gradient.")  # type: ignore[name-defined]  # noqa: F821
+    to: ArgValue = arg(1, doc="The dtype, as a number or a name.")
+    from_type: ArgValue = arg(0, doc="The dtype of X; needed for a gradient.")
 
     def __attrs_post_init__(self) -> None:
         cast_dtype(self.to)
@@ -72,7 +75,7 @@ class FloatToHalf(Operator):
     def compute(self, xp: ArrayModule, X: Array) -> Array:
         if self.clip:
             limit = xp.float32(65504)
-            X = xp.where(X < limit, xp.where(X > -limit, X, -limit), limit)
+            X = xp.where(limit > X, xp.where(-limit < X, X, -limit), limit)
         return X.astype(xp.float16)
 
 

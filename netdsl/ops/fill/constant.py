@@ -8,6 +8,7 @@ import attrs
 
 from netdsl.errors import InferenceError, SchemaError
 from netdsl.ir import DType, TensorType
+from netdsl.ir.args import ArgValue
 from netdsl.ir.dims import product
 from netdsl.ops.dtypes import DTYPE_NUMBERS
 from netdsl.ops.fill.base import Fill
@@ -24,12 +25,14 @@ class ConstantFill(Fill):
     The value's kind is that of ``dtype``. Without ``dtype`` an int gives int64 and all else float32.
     """
 
-    value: ArgValue = arg(0.0, doc="The value.")  # type: ignore[name-defined]  # noqa: F821
+    value: ArgValue = arg(0.0, doc="The value.")
     dtype: int = arg(0, enum=DTYPE_NUMBERS, doc="Dtype of the output; by default that of the value.")
 
     def __attrs_post_init__(self) -> None:
         if not isinstance(self.value, int | float | str | bytes):
-            raise SchemaError("ConstantFill: 'value' is of the wrong kind", expected="a number or a text", got=self.value)
+            raise SchemaError(
+                "ConstantFill: 'value' is of the wrong kind", expected="a number or a text", got=self.value
+            )
         if self.dtype:
             _known_dtype("ConstantFill", self.dtype)
 
@@ -45,7 +48,9 @@ class ConstantFill(Fill):
         if dtype is DType.STRING:
             value = value.encode() if isinstance(value, str) else value
         elif isinstance(value, str | bytes):
-            raise SchemaError("ConstantFill: a text cannot fill a numeric tensor", expected=dtype.value, got=repr(value))
+            raise SchemaError(
+                "ConstantFill: a text cannot fill a numeric tensor", expected=dtype.value, got=repr(value)
+            )
         elif not dtype.is_float:
             value = bool(value) if dtype is DType.BOOL else int(value)
         return xp.full(self.shape_of(xp, X), value, dtype=_NUMPY_NAMES.get(dtype, dtype.value))
@@ -84,7 +89,9 @@ class _GivenTensorFill(Fill):
         size = product(made.shape or ())
         if isinstance(size, int) and size != len(self.given):
             raise InferenceError(
-                f"{type(self).__name__}: 'values' does not fit the shape", expected=f"{size} for {made}", got=len(self.given)
+                f"{type(self).__name__}: 'values' does not fit the shape",
+                expected=f"{size} for {made}",
+                got=len(self.given),
             )
         return made
 
@@ -95,7 +102,9 @@ class _GivenTensorFill(Fill):
         for n in shape:
             size *= n
         if size != len(values):
-            raise InferenceError(f"{type(self).__name__}: 'values' does not fit the shape", expected=size, got=len(values))
+            raise InferenceError(
+                f"{type(self).__name__}: 'values' does not fit the shape", expected=size, got=len(values)
+            )
         return self._array(xp, values).reshape(shape)
 
     def _array(self, xp: ArrayModule, values: Any) -> Array:

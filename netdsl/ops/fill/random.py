@@ -28,11 +28,18 @@ class UniformFill(Fill):
     def __attrs_post_init__(self) -> None:
         _check_order("UniformFill", self.min, self.max, equal=False)
 
-    def infer(self, X: TensorType | None = None, low: TensorType | None = None, high: TensorType | None = None) -> TensorType:
+    def infer(
+        self, X: TensorType | None = None, low: TensorType | None = None, high: TensorType | None = None
+    ) -> TensorType:
         return super().infer(X)
 
     def sample(
-        self, xp: ArrayModule, stream: Stream, X: Array | None = None, low: Array | None = None, high: Array | None = None
+        self,
+        xp: ArrayModule,
+        stream: Stream,
+        X: Array | None = None,
+        low: Array | None = None,
+        high: Array | None = None,
     ) -> Array:
         least = self.min if low is None else float(low.reshape(-1)[0])
         most = self.max if high is None else float(high.reshape(-1)[0])
@@ -57,11 +64,18 @@ class UniformIntFill(Fill):
     def __attrs_post_init__(self) -> None:
         _check_order("UniformIntFill", self.min, self.max, equal=False)
 
-    def infer(self, X: TensorType | None = None, low: TensorType | None = None, high: TensorType | None = None) -> TensorType:
+    def infer(
+        self, X: TensorType | None = None, low: TensorType | None = None, high: TensorType | None = None
+    ) -> TensorType:
         return super().infer(X)
 
     def sample(
-        self, xp: ArrayModule, stream: Stream, X: Array | None = None, low: Array | None = None, high: Array | None = None
+        self,
+        xp: ArrayModule,
+        stream: Stream,
+        X: Array | None = None,
+        low: Array | None = None,
+        high: Array | None = None,
     ) -> Array:
         least = self.min if low is None else int(low.reshape(-1)[0])
         most = self.max if high is None else int(high.reshape(-1)[0])

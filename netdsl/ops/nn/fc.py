@@ -30,13 +30,17 @@ class FC(Operator):
 
     axis: int = arg(1, doc="First axis of X that counts as features.")
     axis_w: int = arg(1, doc="First axis of W that counts as features.")
-    float16_compute: bool = arg(False, doc="Allow half accumulation; products here always accumulate in float32.", hint=True)
+    float16_compute: bool = arg(
+        False, doc="Allow half accumulation; here it is always float32.", hint=True
+    )
 
     def infer(self, X: TensorType, W: TensorType, b: TensorType) -> TensorType:
         batch, k = split_shape(X, self.axis)
         (n, k_w) = (product(part) for part in split_shape(W, self.axis_w))
         if conflict(product(k), k_w):
-            raise InferenceError("FC: X and W disagree on the number of features", expected=f"{k_w}, as W", got=f"{product(k)}")
+            raise InferenceError(
+                "FC: X and W disagree on the number of features", expected=f"{k_w}, as W", got=f"{product(k)}"
+            )
         if b.rank != 1 or conflict(b.shape[0], n):  # type: ignore[index]
             raise InferenceError("FC: the bias must have one element for each row of W", expected=f"[{n}]", got=b)
         return X.with_shape((*batch, n))

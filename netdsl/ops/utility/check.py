@@ -26,4 +26,6 @@ class CheckTensor(Operator):
         if self.shape is not None and tuple(X.shape) != tuple(self.shape):
             raise RunError(f"blob {name!r} has the wrong shape", expected=list(self.shape), got=list(X.shape))
         if self.dtype and str(X.dtype) != DType.from_number(self.dtype).value:
-            raise RunError(f"blob {name!r} has the wrong dtype", expected=DType.from_number(self.dtype).value, got=X.dtype)
+            raise RunError(
+                f"blob {name!r} has the wrong dtype", expected=DType.from_number(self.dtype).value, got=X.dtype
+            )
