@@ -1,8 +1,7 @@
-"""Convolutions as one matrix product for every few images, through scratch memory that is allocated once.
+"""Convolutions as matrix products of filters with unrolled windows, in scratch memory planned once.
 
-A batch is cut into parts whose unrolled windows fit a cache. The windows of a part are copied into
-columns, one copy for each element of the window; the product is then written to its place in the
-batch, with the bias, in one pass. Halves become float32 on the way in and are rounded on the way out.
+Windows are unrolled with a few images innermost, so that copies run along whole rows of all of these
+images; wide images go one by one. A sweep cuts the work so that the unrolled windows stay in cache.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import attrs
 import numpy as np
 
 from netdsl.ir import TensorType
@@ -25,190 +25,299 @@ from netdsl.ops.nn.conv import (
     ConvGradient,
     Convolution,
 )
-from netdsl.ops.nn.window import Axis, offsets, padded_extents
+from netdsl.ops.nn.window import Axis, offsets, padded_extents, shape_of
 from netdsl.runtime.backends import Call
 from netdsl.runtime.kernels import Make, kernel
-from netdsl.runtime.kernels.numpy.halves import Wide, working
+from netdsl.runtime.kernels.numpy.wide import Wide
 
-PART = 1 << 21
-"""Bytes of columns to make at a time."""
+COLUMNS = 1 << 20
+"""Elements of unrolled windows at a time, where that can be had."""
+
+WIDE = 16
+"""Rows of so many windows are long enough to copy image by image."""
+
+LANES = 8
+"""Images moved innermost at a time; more of them would fall into the same places of the cache."""
 
 
+@attrs.frozen
 class Part:
-    """Some images of the batch. ``columns`` are channels x window x images x windows; ``matrix`` is a view of them."""
+    """Some images, and some windows along the first spatial axis."""
 
-    def __init__(self, batch: Batch, at: int, count: int) -> None:
-        self.batch, self.at, self.count = batch, at, count
-        self.wide = Wide()
-        shape = (batch.channels, *batch.kernel, count, *batch.out)
-        self.columns = batch.columns[: math.prod(shape)].reshape(shape)
-        self.matrix = self.columns.reshape(batch.group, batch.rows // batch.group, -1)
+    images: slice
+    rows: slice
 
-    def images(self, a: np.ndarray) -> np.ndarray:
-        """The images of this part of an array of the whole batch."""
-        return a[self.at : self.at + self.count]
-
-    def read(self, a: np.ndarray) -> np.ndarray:
-        """View of the part of an input, channels first, in the dtype to compute in."""
-        return self.batch.op.first(self.wide.read(self.images(a)))
-
-    def write(self, a: np.ndarray) -> np.ndarray:
-        """View of what to write for the part of an output, channels first."""
-        return self.batch.op.first(self.wide.write(self.images(a)))
-
-    def by_filter(self, scratch: np.ndarray) -> np.ndarray:
-        """Scratch memory for values of every window: filters x images x windows."""
-        shape = (self.batch.filters, self.count, *self.batch.out)
-        return scratch[: math.prod(shape)].reshape(shape)
-
-    def by_group(self, a: np.ndarray) -> np.ndarray:
-        """Those values as a matrix for each group."""
-        return a.reshape(self.batch.group, self.batch.filters // self.batch.group, -1)
-
-    def unroll(self, x: np.ndarray) -> list[Call]:
-        """The calls that fill the columns with windows of the images of this part."""
-        calls: list[Call] = []
-        source, frame = self.read(x), self.batch.frame
-        if frame is not None:
-            frame = frame[: self.count]
-            calls.append((np.copyto, (frame[inside(self.batch.axes, source.shape)], source)))
-            source = frame
-        for place, covered in offsets(self.batch.axes):
-            target = self.columns[(slice(None), *place)]
-            calls.append((np.copyto, (target, source[(..., *covered)].swapaxes(0, 1))))
-        return calls
-
-    def roll_up(self, total: np.ndarray, dx: np.ndarray) -> list[Call]:
-        """The calls that add the columns to their windows in ``total``, a frame of dx, and store what is inside."""
-        total = total[:, : self.count]
-        calls: list[Call] = [(total.fill, (0,))]
-        for place, covered in offsets(self.batch.axes):
-            target = total[(..., *covered)]
-            calls.append((np.add, (target, self.columns[(slice(None), *place)], target)))
-        images = self.write(dx)
-        calls.append((np.copyto, (images, total[inside(self.batch.axes, images.shape)].swapaxes(0, 1))))
-        return calls
+    @property
+    def count(self) -> int:
+        return self.images.stop - self.images.start
 
 
-class Batch:
-    """What the parts of a batch share: geometry, weights and scratch memory."""
+class Sweep:
+    """How one convolution goes through images and windows, with the scratch memory for one part at a time.
 
-    def __init__(self, op: Convolution, x: np.ndarray, w: np.ndarray) -> None:
-        self.op, self.axes, self.group = op, op.axes(x.shape), op.group
-        self.dtype = working(x.dtype)
-        self.out = tuple(a.count for a in self.axes)
-        self.kernel = tuple(a.kernel for a in self.axes)
-        first = op.first(x)
-        self.images, self.channels, self.filters = *first.shape[:2], w.shape[0]
-        self.rows = self.channels * math.prod(self.kernel)
-        windows = math.prod(self.out)
-        self.size = min(self.images, max(1, PART // max(self.rows * windows * self.dtype.itemsize, 1)))
-        self.columns = np.empty(self.rows * self.size * windows, self.dtype)
-        self.extents = padded_extents(self.axes, first.shape[2:])
-        padded = any(a.head or a.tail for a in self.axes)
-        self.frame = np.zeros((self.size, self.channels, *self.extents), self.dtype) if padded else None
-        self.calls: list[Call] = []
-        self.weights = self._weights(w)
+    Images are N x C x spatial, whatever the order of the operator; scratch has the images last.
+    """
 
-    def _weights(self, w: np.ndarray) -> np.ndarray:
-        """The filters as a matrix for each group, to be read after ``calls`` ran."""
-        wide = Wide()
-        first = self.op.first(wide.read(w))
-        self.calls += wide.before
-        if not first.flags.c_contiguous:
-            made = np.empty(first.shape, self.dtype)
-            self.calls.append((np.copyto, (made, first)))
-            first = made
-        return first.reshape(self.group, self.filters // self.group, self.rows // self.group)
+    def __init__(self, axes: Sequence[Axis], group: int, shape: Sequence[int], filters: int, dtype: Any) -> None:
+        self.axes, self.group, self.dtype = axes, group, dtype
+        self.batch, self.channels, self.spatial = shape[0], shape[1], tuple(shape[2:])
+        self.kernel, self.windows = tuple(a.kernel for a in axes), tuple(a.count for a in axes)
+        self.filters, self.depth = filters, shape[1] * math.prod(self.kernel)
+        self.pointwise = all(a.kernel == a.stride == 1 and a.head == a.tail == 0 for a in axes)
+        self.row = math.prod(self.windows[1:])
+        self._scratch: dict[tuple[Any, ...], np.ndarray] = {}
 
-    def values(self) -> np.ndarray:
-        """Scratch memory for the values of all windows of a part."""
-        return np.empty(self.filters * self.size * math.prod(self.out), self.dtype)
+    def parts(self) -> Iterator[Part]:
+        """Cut images and windows into parts of about COLUMNS."""
+        an_image = self.depth * math.prod(self.windows)
+        together = 1
+        if not self.pointwise and self.windows[-1] < WIDE:
+            together = min(max(COLUMNS // max(an_image, 1), 1), max(self.batch, 1))
+        rows = self.windows[0] if self.pointwise else max(COLUMNS // (self.depth * self.row * together), 1)
+        for image in range(0, self.batch, together):
+            for row in range(0, self.windows[0], rows):
+                yield Part(
+                    slice(image, min(image + together, self.batch)), slice(row, min(row + rows, self.windows[0]))
+                )
 
-    def __iter__(self) -> Iterator[Part]:
-        for at in range(0, self.images, self.size):
-            yield Part(self, at, min(self.size, self.images - at))
+    def scratch(self, name: str, *shape: int, zero: bool = False) -> np.ndarray:
+        """The scratch array of this name and shape; with ``zero`` it starts as zeros."""
+        key = (name, *shape)
+        if key not in self._scratch:
+            self._scratch[key] = (np.zeros if zero else np.empty)(shape, self.dtype)
+        return self._scratch[key]
+
+    def padded(self, name: str, count: int) -> np.ndarray:
+        """Scratch for that many padded images, images last."""
+        return self.scratch(name, self.channels, *padded_extents(self.axes, self.spatial), count, zero=True)
+
+    def inner(self, images: np.ndarray) -> np.ndarray:
+        """View of padded images, images last, without the padding."""
+        return images[(slice(None), *(slice(a.head, a.head + n) for a, n in zip(self.axes, self.spatial, strict=True)))]
+
+    def covered(self, place: Sequence[slice], rows: slice) -> tuple[slice, ...]:
+        """Of the places an element of the window covers, those of some windows along the first axis."""
+        first, stride = place[0], self.axes[0].stride
+        start = first.start + rows.start * stride
+        return (slice(start, start + (rows.stop - rows.start - 1) * stride + 1, stride), *place[1:])
+
+    def load(self, x: np.ndarray, part: Part) -> tuple[np.ndarray, list[Call]]:
+        """The padded images of a part, images last, and the calls that fill them."""
+        last = np.moveaxis(x[part.images], 0, -1)
+        if part.count == 1 and not any(a.head or a.tail for a in self.axes):
+            return last, []
+        images = self.padded("images", part.count)
+        return images, moves(self.inner(images), last)
+
+    def unroll(self, images: np.ndarray, part: Part) -> tuple[np.ndarray, list[Call]]:
+        """The windows of a part as a matrix for each group, and the calls that fill it."""
+        rows = part.rows.stop - part.rows.start
+        if self.pointwise:
+            return images.reshape(self.group, self.depth // self.group, self.row * rows * part.count), []
+        columns = self.scratch("columns", self.channels, *self.kernel, rows, *self.windows[1:], part.count)
+        strides = images.strides[1:-1]
+        view = np.lib.stride_tricks.as_strided(
+            images[:, part.rows.start * self.axes[0].stride :],
+            columns.shape,
+            (
+                images.strides[0],
+                *(s * a.dilation for s, a in zip(strides, self.axes, strict=True)),
+                *(s * a.stride for s, a in zip(strides, self.axes, strict=True)),
+                images.strides[-1],
+            ),
+            writeable=False,
+        )
+        return columns.reshape(self.group, self.depth // self.group, -1), [(np.copyto, (columns, view))]
+
+    def outputs(self, y: np.ndarray, name: str, part: Part) -> tuple[np.ndarray, np.ndarray | None]:
+        """A part of the images y (N x M x windows) as a matrix for each group.
+
+        It is a view of y if that can be, else scratch, and then the second value is the same scratch
+        shaped as the part of y, images last.
+        """
+        rows, group = part.rows.stop - part.rows.start, self.group
+        if part.count == 1 and y.flags.c_contiguous:
+            matrix = y[part.images.start].reshape(group, self.filters // group, -1)
+            return matrix[:, :, part.rows.start * self.row : part.rows.stop * self.row], None
+        last = self.scratch(name, self.filters, rows, *self.windows[1:], part.count)
+        return last.reshape(group, self.filters // group, -1), last
+
+    def images_of(self, y: np.ndarray, part: Part) -> np.ndarray:
+        """View of a part of y, images last."""
+        return np.moveaxis(y[part.images, :, part.rows], 0, -1)
 
 
-def inside(axes: Sequence[Axis], shape: Sequence[int]) -> tuple[Any, ...]:
-    """Where the images stand in their frame of padding."""
-    return (..., *(slice(a.head, a.head + n) for a, n in zip(axes, shape[2:], strict=True)))
+def moves(target: np.ndarray, source: np.ndarray) -> list[Call]:
+    """The calls that copy an array whose last axis is the slowest of ``source``."""
+    lanes = range(0, target.shape[-1], LANES)
+    return [(np.copyto, (target[..., i : i + LANES], source[..., i : i + LANES])) for i in lanes]
 
 
-def covers(op: Convolution, x: TensorType, w: TensorType) -> bool:
-    """Whether images and filters are not empty, and padding does not crop."""
-    shapes = (*(x.shape or ()), *(w.shape or ()))
-    return all(shapes) and all(a.head >= 0 and a.tail >= 0 and a.count > 0 for a in op.axes(x.shape or ()))
+def _sweep(op: Convolution, x: np.ndarray, w: np.ndarray) -> Sweep:
+    return Sweep(op.axes(op.last(x).shape), op.group, x.shape, w.shape[0], x.dtype)
+
+
+def _covers(op: Convolution, inputs: Sequence[TensorType]) -> bool:
+    """Crops and empty arrays are left to the generic body."""
+    axes = op.axes(shape_of(inputs[0]))
+    return all(a.head >= 0 and a.tail >= 0 for a in axes) and all(shape_of(inputs[0])) and all(shape_of(inputs[1]))
 
 
 @kernel(Conv, "numpy")
 @kernel(Conv1D, "numpy")
 @kernel(Conv2D, "numpy")
 @kernel(Conv3D, "numpy")
-def conv(op: Conv, inputs: Sequence[Any], outputs: Sequence[TensorType]) -> Make | None:
-    """Unroll, multiply, and write the product with its bias."""
-    if not covers(op, inputs[0], inputs[1]):
+def conv(op: Conv, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Make | None:
+    """Unroll windows, multiply, and add the bias while bringing images to the front."""
+    if not _covers(op, inputs):
         return None
 
-    def make(arrays: Sequence[Any], results: Sequence[Any]) -> list[Call]:
-        x, w, bias = arrays
-        batch, wide = Batch(op, x, w), Wide()
-        if bias is not None:
-            bias = wide.read(bias).reshape(-1, *(1,) * len(batch.axes))
-        calls, scratch = [*batch.calls, *wide.before], batch.values()
-        for part in batch:
-            product = part.by_filter(scratch)
-            placed, target = product.swapaxes(0, 1), part.write(results[0])
-            todo = part.unroll(x)
-            todo.append((np.matmul, (batch.weights, part.matrix, part.by_group(product))))
-            todo.append((np.copyto, (target, placed)) if bias is None else (np.add, (placed, bias, target)))
-            calls += part.wide.around(todo)
-        return calls
+    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[Call]:
+        wide = Wide()
+        x, w, y = op.first(wide.read(arrays[0])), op.first(wide.read(arrays[1])), op.first(wide.write(results[0]))
+        sweep = _sweep(op, x, w)
+        bias = None if arrays[2] is None else wide.read(arrays[2]).reshape(-1, *[1] * len(sweep.axes))
+        return wide.around(_forward(sweep, x, w, bias, y))
 
     return make
+
+
+def _forward(sweep: Sweep, x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, y: np.ndarray) -> list[Call]:
+    """The calls of one Conv: every part unrolled, multiplied, and moved to its place with the bias."""
+    calls, filters = _filters(sweep, w)
+    if sweep.pointwise and x.flags.c_contiguous and y.flags.c_contiguous:
+        calls.append((np.matmul, (filters, _matrices(x, sweep.group), _matrices(y, sweep.group))))
+        return calls if bias is None else [*calls, (np.add, (y, bias, y))]
+    images, loaded = x, None
+    for part in sweep.parts():
+        if loaded != part.images:
+            loaded = part.images
+            images, load = sweep.load(x, part)
+            calls += load
+        columns, unroll = sweep.unroll(images, part)
+        product, last = sweep.outputs(y, "products", part)
+        calls += [*unroll, (np.matmul, (filters, columns, product))]
+        target = y[part.images, :, part.rows]
+        source = target if last is None else np.moveaxis(last, -1, 0)
+        if bias is not None:
+            calls.append((np.add, (source, bias, target)))
+        elif source is not target:
+            calls.append((np.copyto, (target, source)))
+    return calls
+
+
+def _filters(sweep: Sweep, w: np.ndarray) -> tuple[list[Call], np.ndarray]:
+    """The filters as a matrix for each group; those with channels last are copied first."""
+    shape = (sweep.group, sweep.filters // sweep.group, sweep.depth // sweep.group)
+    if w.flags.c_contiguous:
+        return [], w.reshape(shape)
+    copy = sweep.scratch("filters", *w.shape)
+    return [(np.copyto, (copy, w))], copy.reshape(shape)
+
+
+def _matrices(x: np.ndarray, group: int) -> np.ndarray:
+    """Images as a matrix channels x places for each group."""
+    return x.reshape(x.shape[0], group, x.shape[1] // group, math.prod(x.shape[2:]))
 
 
 @kernel(ConvGradient, "numpy")
 @kernel(Conv1DGradient, "numpy")
 @kernel(Conv2DGradient, "numpy")
 @kernel(Conv3DGradient, "numpy")
-def conv_gradient(op: ConvGradient, inputs: Sequence[Any], outputs: Sequence[TensorType]) -> Make | None:
-    """Products with the columns of X, and products rolled up into dX."""
-    if not covers(op, inputs[0], inputs[1]):
+def conv_gradient(op: ConvGradient, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Make | None:
+    """Unroll windows again; products with dY give dfilter, and unrolled dX, which is added up in place."""
+    if not _covers(op, inputs):
         return None
 
-    def make(arrays: Sequence[Any], results: Sequence[Any]) -> list[Call]:
-        x, w, dy = arrays
-        batch, wide = Batch(op, x, w), Wide()
-        dx = results[1 if op.no_bias else 2] if op.wants_input else None
-        db = wide.write(results[1]) if not op.no_bias and len(results) > 1 else None
-        frame = None if dx is None else np.empty((batch.channels, batch.size, *batch.extents), batch.dtype)
-        total = np.empty(batch.weights.shape, batch.dtype)
-        more, scratch = np.empty_like(total), batch.values()
-        calls = list(batch.calls)
-        for part in batch:
-            given = part.by_filter(scratch)
-            todo: list[Call] = [(np.copyto, (given, part.read(dy).swapaxes(0, 1)))]
-            todo += part.unroll(x)
-            todo.append((np.matmul, (part.by_group(given), part.matrix.swapaxes(1, 2), more if part.at else total)))
-            if part.at:
-                todo.append((np.add, (total, more, total)))
-            if db is not None:
-                todo += _add_rows(given, db, first=not part.at)
-            if dx is not None and frame is not None:
-                todo.append((np.matmul, (batch.weights.swapaxes(1, 2), part.by_group(given), part.matrix)))
-                todo += part.roll_up(frame, dx)
-            calls += part.wide.around(todo)
-        target = op.first(wide.write(results[0]))
-        return [*calls, (np.copyto, (target, total.reshape(target.shape))), *wide.after]
+    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[Call]:
+        wide = Wide()
+        reads, writes = [wide.read(a) for a in arrays], [wide.write(a) for a in results]
+        return wide.around(_Backward(op, reads, writes).calls)
 
     return make
 
 
-def _add_rows(given: np.ndarray, db: np.ndarray, first: bool) -> list[Call]:
-    reduce: Any = np.add.reduce
-    rows = given.reshape(len(db), -1)
-    if first:
-        return [(reduce, (rows, 1, None, db))]
-    sums = np.empty_like(db)
-    return [(reduce, (rows, 1, None, sums)), (np.add, (db, sums, db))]
+class _Backward:
+    """The calls of one ConvGradient."""
+
+    def __init__(self, op: ConvGradient, arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> None:
+        self.x, w, self.dy = (op.first(a) for a in arrays)
+        self.sweep = _sweep(op, self.x, w)
+        self.calls, self.filters = _filters(self.sweep, w)
+        self.dw = self.sweep.scratch("dfilters", *self.filters.shape)
+        dw = op.first(results[0])
+        if dw.flags.c_contiguous:
+            self.dw = dw.reshape(self.filters.shape)
+        self.dx = op.first(results[-1]) if op.wants_input else None
+        self._parts()
+        if not dw.flags.c_contiguous:
+            self.calls.append((np.copyto, (dw, self.dw.reshape(w.shape))))
+        if not op.no_bias and len(results) > 1:
+            self._bias(results[1])
+
+    def _parts(self) -> None:
+        loaded: slice | None = None
+        images, gradient = self.x, None
+        parts = list(self.sweep.parts())
+        for index, part in enumerate(parts):
+            if loaded != part.images:
+                loaded = part.images
+                images, load = self.sweep.load(self.x, part)
+                self.calls += load
+                gradient = self._start_gradient(part)
+            dy = self._products(images, part, first=index == 0)
+            if gradient is not None:
+                self._add_up(gradient, dy, part)
+                if index + 1 == len(parts) or parts[index + 1].images != loaded:
+                    self._finish_gradient(gradient, part)
+
+    def _products(self, images: np.ndarray, part: Part, *, first: bool) -> np.ndarray:
+        """Add a part to the gradient of the filters; return that part of dY as matrices."""
+        dy, last = self.sweep.outputs(self.dy, "dY", part)
+        if last is not None:
+            self.calls += moves(last, self.sweep.images_of(self.dy, part))
+        columns, unroll = self.sweep.unroll(images, part)
+        self.calls += unroll
+        target = self.dw if first else self.sweep.scratch("more", *self.dw.shape)
+        self.calls.append((np.matmul, (dy, columns.swapaxes(1, 2), target)))
+        if not first:
+            self.calls.append((np.add, (self.dw, target, self.dw)))
+        return dy
+
+    def _start_gradient(self, part: Part) -> np.ndarray | None:
+        if self.dx is None:
+            return None
+        if self.sweep.pointwise and part.count == 1 and self.dx.flags.c_contiguous:
+            return np.moveaxis(self.dx[part.images], 0, -1)
+        gradient = self.sweep.padded("gradient", part.count)
+        if not self.sweep.pointwise:
+            self.calls.append((gradient.fill, (0,)))
+        return gradient
+
+    def _add_up(self, gradient: np.ndarray, dy: np.ndarray, part: Part) -> None:
+        sweep, filters = self.sweep, self.filters.swapaxes(1, 2)
+        if sweep.pointwise:
+            self.calls.append((np.matmul, (filters, dy, gradient.reshape(filters.shape[0], filters.shape[1], -1))))
+            return
+        rows = part.rows.stop - part.rows.start
+        unrolled = sweep.scratch("unrolled", sweep.channels, *sweep.kernel, rows, *sweep.windows[1:], part.count)
+        self.calls.append((np.matmul, (filters, dy, unrolled.reshape(sweep.group, filters.shape[1], -1))))
+        for place, covered in offsets(sweep.axes):
+            target = gradient[(slice(None), *sweep.covered(covered, part.rows))]
+            self.calls.append((np.add, (target, unrolled[(slice(None), *place)], target)))
+
+    def _finish_gradient(self, gradient: np.ndarray, part: Part) -> None:
+        assert self.dx is not None
+        target = np.moveaxis(self.dx[part.images], 0, -1)
+        if not np.shares_memory(gradient, target):
+            self.calls.append((np.copyto, (target, self.sweep.inner(gradient))))
+
+    def _bias(self, db: np.ndarray) -> None:
+        """Sum places first, which are next to each other, then images."""
+        dy = self.dy
+        if not dy.flags.c_contiguous:
+            self.calls.append((np.add.reduce, (dy, (0, *range(2, dy.ndim)), None, db)))
+            return
+        by_image = self.sweep.scratch("bias", *dy.shape[:2])
+        flat = dy.reshape(*dy.shape[:2], math.prod(dy.shape[2:]))
+        self.calls += [(np.add.reduce, (flat, 2, None, by_image)), (np.add.reduce, (by_image, 0, None, db))]
