@@ -26,7 +26,7 @@ def generate() -> dict[str, str]:
     for family, methods in sorted(families.items()):
         header = f'"""Signatures of the {family} operators as methods of Net; generated, do not edit."""\n\n'
         header += "from collections.abc import Sequence\nfrom typing import Any\n\n"
-        header += "from netdsl.dsl.blob import Blob\nfrom netdsl.ir import Device, NetDef\n\n"
+        header += "from netdsl.dsl.blob import Blob\nfrom netdsl.ir import Device\n\n"
         header += "_Ins = Blob | str | Sequence[Blob | str]\n_Outs = Blob | str | int | Sequence[Blob | str]\n\n"
         texts[f"{folder}/{family}.pyi"] = f"{header}class {family.title()}Calls:\n" + "\n".join(methods)
     imports = "".join(f"from netdsl.dsl._calls.{f} import {f.title()}Calls\n" for f in sorted(families))
@@ -71,4 +71,4 @@ def _annotation(field: attrs.Attribute) -> str:
         return f"{kind} | str"
     if kind.startswith("tuple["):
         return f"Sequence[{kind.removeprefix('tuple[').split(',')[0]}]"
-    return {"ArgValue": "Any", "NetDef": "Any", "NetDef | None": "Any"}.get(kind, kind)
+    return {"ArgValue": "Any", "NetDef": "Any", "NetDef | None": "Any", "bool": "bool | int"}.get(kind, kind)

@@ -58,12 +58,13 @@ def _listing() -> str:
     lines += [f"  {name}" for name in sorted([*MODULES, *(name for names in HOMES.values() for name in names)])]
     for name, module in _public_modules():
         lines += ["", name]
-        for member in _members(module):
+        for member in members(module):
             lines += _describe(member, getattr(module, member))
     return "\n".join(lines) + "\n"
 
 
-def _members(module: ModuleType) -> list[str]:
+def members(module: ModuleType) -> list[str]:
+    """Return the public names of a module: its ``__all__``, else what it defines."""
     if hasattr(module, "__all__"):
         return sorted(module.__all__)
     return sorted(
@@ -75,16 +76,16 @@ def _members(module: ModuleType) -> list[str]:
 
 def _describe(name: str, value: object) -> Iterator[str]:
     if inspect.isclass(value):
-        yield f"  class {name}{'' if issubclass(value, Enum) else _signature(value)}"
-        for method, member in sorted(_methods(value).items()):
-            yield f"    {method}{_signature(member) if callable(member) else ''}"
+        yield f"  class {name}{'' if issubclass(value, Enum) else signature(value)}"
+        for method, member in sorted(methods(value).items()):
+            yield f"    {method}{signature(member) if callable(member) else ''}"
     elif inspect.isroutine(value):
-        yield f"  {name}{_signature(value)}"
+        yield f"  {name}{signature(value)}"
     else:
         yield f"  {name}"
 
 
-def _methods(cls: type) -> dict[str, object]:
+def methods(cls: type) -> dict[str, object]:
     """Return the public members that a class declares, itself or through a private base of ours."""
     ours = [base for base in cls.__mro__ if base is cls or base.__name__.startswith("_")]
     return {
@@ -96,18 +97,18 @@ def _methods(cls: type) -> dict[str, object]:
     }
 
 
-def _signature(value: object) -> str:
+def signature(value: object) -> str:
     """Return the parameters as one line that every Python version writes alike."""
     if not callable(value):
         return ""
     try:
-        signature = inspect.signature(value)
+        found = inspect.signature(value)
     except ValueError:  # a built-in constructor
         return "(...)"
-    parameters = [_parameter(parameter) for parameter in signature.parameters.values()]
-    result = signature.return_annotation
-    arrow = "" if result in (signature.empty, None, "None") else f" -> {_annotation(result)}"
-    return str(signature.replace(parameters=parameters, return_annotation=signature.empty)) + arrow
+    parameters = [_parameter(parameter) for parameter in found.parameters.values()]
+    result = found.return_annotation
+    arrow = "" if result in (found.empty, None, "None") else f" -> {_annotation(result)}"
+    return str(found.replace(parameters=parameters, return_annotation=found.empty)) + arrow
 
 
 def _parameter(parameter: inspect.Parameter) -> inspect.Parameter:

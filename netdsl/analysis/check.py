@@ -2,51 +2,72 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from netdsl.analysis import findings as rules
-from netdsl.analysis.findings import Finding, about
-from netdsl.analysis.gradient import gradient
+from netdsl.analysis.check_training import check_training
+from netdsl.analysis.findings import Finding, about, placed
 from netdsl.analysis.infer import infer_op
-from netdsl.analysis.roles import SEED_SUFFIX, Role, classify
-from netdsl.errors import GradientError, InferenceError, NetdslError, SchemaError, did_you_mean
+from netdsl.analysis.training import Training
+from netdsl.errors import InferenceError, NetdslError, SchemaError, did_you_mean
 from netdsl.ir import UNKNOWN, BlobType, DType, NetDef, OperatorDef, TensorType
-from netdsl.ops.schema import Runs, bound, is_known, lookup
+from netdsl.ops.schema import Runs, all_types, bound, is_known
 from netdsl.ops.validate import check_use
+
+CONSTANT_ONE = "ONE_"
+"""How the constants are called that optimizers make whether or not they need them."""
 
 
 def check(init: NetDef | None, net: NetDef | None = None) -> list[Finding]:
     """Return the findings about a net, or about an init net and the net that runs after it.
 
-    A single net is checked by itself: ``check(None, net)`` and ``check(net)`` are the same.
+    A single net is checked by itself: ``check(None, net)`` and ``check(net)`` are the same. Findings come
+    in the order of the operators, those about the init net first; what only follows from another
+    finding is left out.
     """
     if net is None:
         net, init = init, None
     if net is None:
         return []
-    found: list[Finding] = []
+    return sorted(_without_echoes(_found(init, net)), key=lambda finding: _order(finding, init))
+
+
+def _found(init: NetDef | None, net: NetDef) -> list[Finding]:
     types: dict[str, BlobType] = {}
+    found: list[Finding] = []
     if init is not None:
         found += _uses(init) + _reads(init, {}) + _types(init, types)
-    made = dict(types) if init is not None else None
-    found += _uses(net) + _reads(net, made) + _init_types(net, made or {}) + _types(net, types)
-    found += _outputs(net) + _dead(net) + _lost(net) + _backward(net)
-    if init is not None:
-        found += _training(init, net) + _unused_fills(init, net)
-    return found
+        found += _init_types(init, net, types)
+        types.update((name, type_) for name, type_ in net.types.items() if not _compatible(types.get(name, UNKNOWN), type_))
+    training = Training(net, init)
+    found += _uses(net) + _reads(net, types) + _types(net, types)
+    found += _outputs(net) + _dead(training) + _lost(net)
+    broken = any(f.net is net and f.rule in (rules.UNKNOWN_OPERATOR, rules.SCHEMA, rules.MISSING_INPUT) for f in found)
+    found += check_training(training, types, compare=not broken)
+    return found + (_unused_fills(init, net) if init is not None else [])
+
+
+def _order(finding: Finding, init: NetDef | None) -> tuple[bool, float]:
+    return finding.net is not init, float("inf") if finding.index is None else finding.index
+
+
+def _without_echoes(found: list[Finding]) -> list[Finding]:
+    """Leave out what follows from a misspelt name: that nothing reads the blob which was meant."""
+    meant = {name for f in found if f.rule in (rules.MISSING_INPUT, rules.UNMADE) for name in f.near}
+    echoes = (rules.DEAD, rules.LOST_WRITE, rules.UNUSED_FILL)
+    return [f for f in found if not (f.rule in echoes and f.blob in meant)]
 
 
 # ---------------------------------------------------------------------- single operators
 
 
 def _uses(net: NetDef) -> list[Finding]:
-    """Unknown operators and uses against the declaration."""
+    """Unknown operators and uses against the declaration, in nested nets too."""
     found: list[Finding] = []
     for index, op in enumerate(net.ops):
+        for _, nested in op.nested:
+            found += _uses(nested)
         if not is_known(op.type):
-            from netdsl.ops.schema import all_types
-
             near = did_you_mean(op.type, all_types())
             found.append(about(rules.UNKNOWN_OPERATOR, f"no operator is called {op.type!r}", net, index, near=near))
             continue
@@ -54,8 +75,8 @@ def _uses(net: NetDef) -> list[Finding]:
             check_use(op)
         except SchemaError as error:
             near = error.details.get("did you mean")
-            message = error.what + (f" (expected {error.details['expected']})" if "expected" in error.details else "")
-            found.append(about(rules.SCHEMA, message, net, index, near=None if near is None else str(near)))
+            notes = [(k, str(v)) for k, v in error.details.items() if k in ("expected", "got", "takes")]
+            found.append(about(rules.SCHEMA, error.what, net, index, near=None if near is None else str(near), notes=notes))
     return found
 
 
@@ -70,9 +91,8 @@ def _types(net: NetDef, types: dict[str, BlobType]) -> list[Finding]:
             outputs = infer_op(op, types) if is_known(op.type) else outputs
         except InferenceError as error:
             rule = rules.PRECISION if _mixes_precision(op, types) else rules.TYPES
-            details = [f"{k} {error.details[k]}" for k in ("expected", "got") if k in error.details]
-            shown = ", ".join(f"{name}: {types.get(name, UNKNOWN)}" for name in op.inputs)
-            found.append(about(rule, f"{error.what}{': ' if details else ''}{', '.join(details)} (inputs {shown})", net, index))
+            notes = [(k, str(v)) for k, v in error.details.items() if k in ("expected", "got", "inputs")]
+            found.append(about(rule, error.what, net, index, notes=notes))
         except NetdslError:
             pass  # a bad use, found above
         types.update(zip(op.outputs, outputs, strict=True))
@@ -87,30 +107,45 @@ def _mixes_precision(op: OperatorDef, types: Mapping[str, BlobType]) -> bool:
 # ---------------------------------------------------------------------- data flow
 
 
-def _reads(net: NetDef, made: Mapping[str, BlobType] | None) -> list[Finding]:
-    """Blobs that nothing provides. ``made`` is what an init net makes, None where there is none."""
+def _reads(net: NetDef, made: Mapping[str, BlobType]) -> list[Finding]:
+    """Blobs that nothing provides. ``made`` is what an init net makes."""
     found: list[Finding] = []
-    available = {*net.inputs, *(made or {})}
+    available = {*net.inputs, *made}
     known = {*available, *(name for op in net.ops for name in op.outputs)}
     reported: set[str] = set()
     for index, op in enumerate(net.ops):
-        for name in op.inputs:
-            if name not in available and name not in reported:
-                reported.add(name)
-                near = did_you_mean(name, known - {name})
-                message = f"blob {name!r} is read, but nothing provides it"
-                found.append(about(rules.MISSING_INPUT, message, net, index, name, near))
+        captured = [n for _, nested in op.nested for n in nested.read_first() if n not in nested.inputs]
+        for name in (*op.inputs, *captured):
+            if name in available or name in reported:
+                continue
+            reported.add(name)
+            later = [f"{net.ops[i]}" for i in range(index, len(net.ops)) if name in net.ops[i].outputs][:1]
+            near = did_you_mean(name, known - {name}) if not later else None
+            message = f"blob {name!r} is read, but " + ("it is written only later" if later else "nothing provides it")
+            notes = [("written by", text) for text in later]
+            found.append(about(rules.MISSING_INPUT, message, net, index, name, near, notes))
         available.update(op.outputs)
     return found
 
 
-def _init_types(net: NetDef, made: Mapping[str, BlobType]) -> list[Finding]:
+def _init_types(init: NetDef, net: NetDef, made: Mapping[str, BlobType]) -> list[Finding]:
+    """Blobs that the init net makes otherwise than the net declares; only the first of each chain."""
     found: list[Finding] = []
-    for name, declared in net.types.items():
-        type_ = made.get(name, UNKNOWN)
-        if not _compatible(type_, declared):
-            message = f"the init net makes {name!r} as {type_}, but the net declares {declared}"
-            found.append(about(rules.INIT_TYPES, message, net, _first_reader(net, name), name))
+    clashing: set[str] = set()
+    for index, op in enumerate(init.ops):
+        for name in op.outputs:
+            declared = net.types.get(name, UNKNOWN)
+            if _compatible(made.get(name, UNKNOWN), declared):
+                clashing.difference_update([name])
+                clashing.update([name] if clashing.intersection(op.inputs) else [])
+                continue
+            echo = clashing.intersection(op.inputs)
+            clashing.add(name)
+            if not echo:
+                message = f"the init net makes {name!r} as {made[name]}, but net {net.name!r} declares {declared}"
+                reader = next((placed(o, i, net) for i, o in enumerate(net.ops) if name in o.inputs), None)
+                notes = [("read by", reader)] if reader else []
+                found.append(about(rules.INIT_TYPES, message, init, index, name, notes=notes))
     return found
 
 
@@ -126,51 +161,41 @@ def _compatible(a: BlobType, b: BlobType) -> bool:
     )
 
 
-def _first_reader(net: NetDef, name: str) -> int | None:
-    return next((i for i, op in enumerate(net.ops) if name in op.inputs), None)
-
-
 def _outputs(net: NetDef) -> list[Finding]:
     written = {name for op in net.ops for name in op.outputs}
+    missing = [name for name in net.outputs if name not in written and name not in net.inputs]
+    message = "output {!r} is declared, but no operator computes it"
     return [
-        about(
-            rules.MISSING_OUTPUT,
-            f"output {name!r} is declared, but no operator computes it",
-            net,
-            blob=name,
-            near=did_you_mean(name, written),
-        )
-        for name in net.outputs
-        if name not in written and name not in net.inputs
+        about(rules.MISSING_OUTPUT, message.format(n), net, blob=n, near=did_you_mean(n, written)) for n in missing
     ]
 
 
 def _has_effects(op: OperatorDef) -> bool:
-    return not is_known(op.type) or not op.outputs or _runs(op)
-
-
-def _runs(op: OperatorDef) -> bool:
+    """Whether an operator matters beyond what it writes; what is unknown or used wrongly may."""
+    if not is_known(op.type) or not op.outputs:
+        return True
     try:
         return isinstance(bound(op), Runs)
     except NetdslError:
         return True
 
 
-def _dead(net: NetDef) -> list[Finding]:
+def _dead(training: Training) -> list[Finding]:
     """Operators whose results nothing reads; only for nets that declare outputs or train something."""
-    roles = classify(net)
-    if not net.outputs and Role.UPDATE not in roles:
+    net, roles = training.net, training.roles
+    if not net.outputs and not training.trains:
         return []
-    held = {*net.outputs, *net.read_first()}
+    held = {*net.outputs, *training.held}
     found: list[Finding] = []
     needed = set(net.outputs)
     for index in range(len(net.ops) - 1, -1, -1):
         op = net.ops[index]
         alive = _has_effects(op) or any(n in needed or n in held for n in op.outputs)
-        if alive or roles[index] is Role.GRADIENT:
+        if alive or roles[index].value == "gradient":
             needed.update(op.inputs)
+            needed.update(n for _, nested in op.nested for n in nested.read_first())
         else:
-            found.append(about(rules.DEAD, f"nothing reads {', '.join(op.outputs)}", net, index, op.outputs[0]))
+            found.append(about(rules.DEAD, f"nothing reads {', '.join(map(repr, op.outputs))}", net, index, op.outputs[0]))
     return found[::-1]
 
 
@@ -179,149 +204,29 @@ def _lost(net: NetDef) -> list[Finding]:
     found: list[Finding] = []
     unread: dict[str, int] = {}
     for index, op in enumerate(net.ops):
-        for name in op.inputs:
+        for name in (*op.inputs, *(n for _, nested in op.nested for n in nested.read_first())):
             unread.pop(name, None)
         for name in op.outputs:
             before = unread.get(name)
             if before is not None and not _has_effects(net.ops[before]):
-                message = f"blob {name!r} is written here, and again by {op} before anything reads it"
-                found.append(about(rules.LOST_WRITE, message, net, before, name))
+                message = f"blob {name!r} is written here, and overwritten before anything reads it"
+                notes = [("overwritten", placed(op, index, net))]
+                found.append(about(rules.LOST_WRITE, message, net, before, name, notes=notes))
             unread[name] = index
-        for _, nested in op.nested:
-            for name in nested.read_first():
-                unread.pop(name, None)
     return found
-
-
-# ---------------------------------------------------------------------- training
-
-
-def _backward(net: NetDef) -> list[Finding]:
-    """Compare the backward pass with the one that the forward pass has now."""
-    seeds = [i for i, op in enumerate(net.ops) if any(o.endswith(SEED_SUFFIX) for o in op.outputs)]
-    if not seeds:
-        return []
-    forward = NetDef(net.name, net.ops[: seeds[0]], net.inputs, types=net.types)
-    losses = [name.removesuffix(SEED_SUFFIX) for i in seeds for name in net.ops[i].outputs if name.endswith(SEED_SUFFIX)]
-    roles = classify(net)
-    actual = [(i, op) for i, op in enumerate(net.ops) if roles[i] is Role.GRADIENT and i >= seeds[0]]
-    try:
-        expected = gradient(forward, dict.fromkeys(losses)).ops
-    except GradientError as error:
-        rule = rules.HAZARD if "overwritten_by" in {k.replace(" ", "_") for k in error.details} else rules.WRONG_GRADIENT
-        return [about(rule, error.what, net, seeds[0])]
-    except NetdslError:
-        return []  # an operator that cannot be bound, found above
-    return _compare(net, actual, expected)
-
-
-def _compare(net: NetDef, actual: list[tuple[int, OperatorDef]], expected: Iterable[OperatorDef]) -> list[Finding]:
-    by_outputs = {op.outputs: op for op in expected}
-    found: list[Finding] = []
-    for index, op in actual:
-        wanted = by_outputs.get(op.outputs)
-        if wanted is None:
-            wanted = next((w for outs, w in by_outputs.items() if outs[: len(op.outputs)] == op.outputs), None)
-        if wanted is None or (op.type, op.inputs) == (wanted.type, wanted.inputs) and op.args == wanted.args:
-            continue
-        if (op.type, op.inputs) == (wanted.type, wanted.inputs):
-            names = sorted(n for n in {*op.args, *wanted.args} if op.args.get(n) != wanted.args.get(n))
-            message = f"the forward operator has other arguments than its gradient: {', '.join(names)}"
-        else:
-            message = f"the forward pass asks for `{wanted}` here"
-        found.append(about(rules.WRONG_GRADIENT, message, net, index, op.outputs[0]))
-    return found
-
-
-def _training(init: NetDef, net: NetDef) -> list[Finding]:
-    """Parameters without update, updated twice, not made, and copies left behind."""
-    roles = classify(net)
-    updates: dict[str, list[int]] = defaultdict(list)
-    copied: dict[str, list[int]] = defaultdict(list)
-    for index, op in enumerate(net.ops):
-        if roles[index] is not Role.UPDATE:
-            continue
-        target = updates if _is_update(op) else copied
-        for name in _updated(op):
-            target[name].append(index)
-    if not updates:
-        return []
-    made = {name for op in init.ops for name in op.outputs}
-    found = [
-        about(rules.UNFED_INPUT, f"nothing makes parameter {name!r} before the first step", net, indices[0], name)
-        for name, indices in updates.items()
-        if name not in made and name not in init.inputs
-    ]
-    found += [
-        about(rules.UPDATED_TWICE, f"parameter {name!r} is updated by {len(indices)} operators", net, indices[1], name)
-        for name, indices in updates.items()
-        if len(indices) > 1
-    ]
-    changed = {*updates, *copied}
-    found += _without_update(net, roles, made, changed)
-    return found + _stale_copies(init, net, changed)
-
-
-def _is_update(op: OperatorDef) -> bool:
-    """Whether an operator of the update lane moves a parameter, rather than copying or counting."""
-    declared = lookup(op.type) if is_known(op.type) else None
-    return declared is None or declared.role not in ("cast", "counter", "copy")
-
-
-def _updated(op: OperatorDef) -> list[str]:
-    """The parameters that an update operator writes: as declared, else what it reads and writes first."""
-    declared = lookup(op.type) if is_known(op.type) else None
-    if declared is not None and declared.updates:
-        formal = declared.formal_outputs.by_name(op.outputs)
-        return [formal[out] for out, _ in declared.updates if formal.get(out)]
-    return list(op.outputs)
-
-
-def _without_update(net: NetDef, roles: list[Role], made: set[str], changed: set[str]) -> list[Finding]:
-    """Blobs that the init net makes, whose gradient is computed, and that nothing updates."""
-    forward_reads = {n: i for i, op in reversed(list(enumerate(net.ops))) if roles[i] is Role.FORWARD for n in op.inputs}
-    graded = {n for i, op in enumerate(net.ops) if roles[i] is Role.GRADIENT for n in op.outputs}
-    found: list[Finding] = []
-    for name, index in forward_reads.items():
-        if name in made and name not in changed and f"{name}_grad" in graded:
-            message = f"parameter {name!r} has a gradient, but nothing updates it"
-            found.append(about(rules.NOT_UPDATED, message, net, index, name))
-    return found
-
-
-def _stale_copies(init: NetDef, net: NetDef, changed: set[str]) -> list[Finding]:
-    """Pairs of half and single blobs, made from each other by the init net, of which only one changes."""
-    found: list[Finding] = []
-    for op in init.ops:
-        if not is_known(op.type) or lookup(op.type).role != "cast" or len(op.inputs) != 1:
-            continue
-        pair = (op.inputs[0], op.outputs[0])
-        trained = [name for name in pair if name in changed]
-        if len(trained) == 1 and not _is_state(net, trained[0]):
-            stale = pair[0] if trained[0] == pair[1] else pair[1]
-            index = next((i for i, o in enumerate(net.ops) if trained[0] in o.outputs), None)
-            message = f"{trained[0]!r} is trained, but its copy {stale!r} in the other precision never changes"
-            found.append(about(rules.STALE_COPY, message, net, index, stale))
-    return found
-
-
-def _is_state(net: NetDef, name: str) -> bool:
-    """Whether only update operators touch a blob: momentum and the like, no parameter."""
-    roles = classify(net)
-    return not any(name in op.inputs and roles[i] is not Role.UPDATE for i, op in enumerate(net.ops))
 
 
 def _unused_fills(init: NetDef, net: NetDef) -> list[Finding]:
-    read = {*net.inputs, *net.read_first(), *net.outputs, *init.outputs}
-    read.update(name for op in init.ops for name in op.inputs)
-    for op in net.ops:
-        read.update(op.inputs)
-        for _, nested in op.nested:
-            read.update(nested.read_first())
+    """What the init net makes and nobody reads; the optimizers' constants are let be."""
+    read = {*net.outputs, *init.outputs, *(name for op in init.ops for name in op.inputs)}
+    read.update(n for op in net.ops for n in (*op.inputs, *(m for _, nested in op.nested for m in nested.read_first())))
+    made = {name for op in init.ops for name in op.outputs}
+    unmade = [name for name in net.inputs if name not in made]
     found: list[Finding] = []
     for index, op in enumerate(init.ops):
-        unused = [name for name in op.outputs if name not in read and not name.startswith("ONE_")]
+        unused = [name for name in op.outputs if name not in read and not name.startswith(CONSTANT_ONE)]
         if unused and len(unused) == len(op.outputs):
             message = f"neither net reads {', '.join(map(repr, unused))}"
-            found.append(about(rules.UNUSED_FILL, message, init, index, unused[0]))
+            near = did_you_mean(unused[0], unmade)
+            found.append(about(rules.UNUSED_FILL, message, init, index, unused[0], near))
     return found

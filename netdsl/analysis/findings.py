@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import attrs
@@ -21,53 +22,96 @@ class Rule:
     fix: str
 
     @property
+    def severity(self) -> str:
+        """ "error" for what cannot run or computes something else, "warning" for what is probably not meant."""
+        return "error" if self.is_error else "warning"
+
+    @property
     def text(self) -> str:
         """What ``--explain`` prints."""
-        severity = "error" if self.is_error else "warning"
-        return f"{self.code} {self.name} ({severity})\n\nWhat: {self.what}\nWhy:  {self.why}\nFix:  {self.fix}\n"
+        return f"{self.code} {self.name} ({self.severity})\n\nWhat: {self.what}\nWhy:  {self.why}\nFix:  {self.fix}\n"
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
 class Finding:
     """One thing that is wrong, or looks wrong, in one net.
 
-    ``message`` is one sentence about this very case; the rule says why it matters and what to do.
+    ``message`` is one sentence about this very case; the rule says why it matters and what to do. ``notes``
+    are further facts, each with its label, and ``near`` the names that may have been meant.
     """
 
     rule: Rule
     message: str
-    net: str
+    net: NetDef
     blob: str | None = None
     index: int | None = None
-    op: OperatorDef | None = None
-    did_you_mean: str | None = None
-    where: SourceLine | None = None
+    near: tuple[str, ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()
 
     @property
     def code(self) -> str:
+        """The rule's code."""
         return self.rule.code
+
+    @property
+    def op(self) -> OperatorDef | None:
+        """The operator it is about, None where it is about the net."""
+        return None if self.index is None else self.net.ops[self.index]
+
+    @property
+    def where(self) -> SourceLine | None:
+        """The author's line, where it is known."""
+        return None if self.op is None else self.op.where
+
+    def rows(self) -> list[tuple[str, str]]:
+        """What is told below the message, label by label."""
+        net = f"net {self.net.name!r}"
+        place = f"{self.op}     (operator {self.index} of {net})" if self.op is not None else net
+        found = [("in", place)]
+        if self.where is not None:
+            found.append(("added at", str(self.where)))
+        found += self.notes
+        if self.near:
+            found.append(("did you mean", ", ".join(self.near)))
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data, for JSON."""
         return {
             "code": self.code,
             "name": self.rule.name,
-            "severity": "error" if self.rule.is_error else "warning",
+            "severity": self.rule.severity,
             "message": self.message,
-            "net": self.net,
+            "net": self.net.name,
             "operator": None if self.op is None else str(self.op),
             "index": self.index,
             "blob": self.blob,
-            "did_you_mean": self.did_you_mean,
-            "added_at": None if self.where is None else str(self.where),
+            "file": None if self.where is None else self.where.file,
+            "line": None if self.where is None else self.where.line,
+            "did_you_mean": list(self.near),
+            "notes": [{"label": label, "text": text} for label, text in self.notes],
+            "why": self.rule.why,
             "fix": self.rule.fix,
         }
 
 
-def about(rule: Rule, message: str, net: NetDef, index: int | None = None, blob: str | None = None, near: str | None = None) -> Finding:
+def about(
+    rule: Rule,
+    message: str,
+    net: NetDef,
+    index: int | None = None,
+    blob: str | None = None,
+    near: str | None = None,
+    notes: Iterable[tuple[str, str]] = (),
+) -> Finding:
     """Return a finding about operator ``index`` of ``net``, or about the net."""
-    op = None if index is None else net.ops[index]
-    return Finding(rule, message, net.name, blob, index, op, near, op.where if op else None)
+    return Finding(rule, message, net, blob, index, tuple(near.split(", ")) if near else (), tuple(notes))
+
+
+def placed(op: OperatorDef, index: int, net: NetDef) -> str:
+    """``y = Relu(x)     (operator 3 of net 'n', train.net:7)``, as notes name an operator."""
+    where = f", {op.where}" if op.where is not None else ""
+    return f"{op}     (operator {index} of net {net.name!r}{where})"
 
 
 UNKNOWN_OPERATOR = Rule(
@@ -102,7 +146,7 @@ MISSING_OUTPUT = Rule(
     "Who asks for the output gets an error instead.",
     "Correct the name, or remove the `output` line.",
 )
-UNFED_INPUT = Rule(
+UNMADE = Rule(
     "N105",
     "unmade-parameter",
     True,
@@ -207,7 +251,7 @@ RULES = {
         SCHEMA,
         MISSING_INPUT,
         MISSING_OUTPUT,
-        UNFED_INPUT,
+        UNMADE,
         TYPES,
         PRECISION,
         INIT_TYPES,

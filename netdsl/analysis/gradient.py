@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 import attrs
 
 from netdsl.errors import GradientError, did_you_mean
-from netdsl.ir import NetDef, OperatorDef
-from netdsl.ir.args import Args
-from netdsl.ops.schema import Differentiable, Operator, bound
+from netdsl.ir import Device, NetDef, OperatorDef, SourceLine
+from netdsl.ir.args import NO_ARGS, Args
+from netdsl.ops.schema import Operator, bound
 
 
 @attrs.frozen
@@ -41,18 +42,26 @@ class Backward:
 class _Op:
     """A backward operator whose blobs may still be renamed."""
 
-    record: OperatorDef
+    type: str
     inputs: list[str]
     outputs: list[str]
-
-    @classmethod
-    def of(cls, record: OperatorDef) -> _Op:
-        return cls(record, list(record.inputs), list(record.outputs))
+    args: Mapping[str, Any]
+    device: Device | None
+    engine: str = ""
+    is_gradient: bool = False
+    where: SourceLine | None = None
 
     def finished(self) -> OperatorDef:
-        if (tuple(self.inputs), tuple(self.outputs)) == (self.record.inputs, self.record.outputs):
-            return self.record
-        return attrs.evolve(self.record, inputs=self.inputs, outputs=self.outputs)
+        return OperatorDef(
+            self.type,
+            self.inputs,
+            self.outputs,
+            self.args,
+            self.device,
+            self.engine,
+            is_gradient=self.is_gradient,
+            where=self.where,
+        )
 
 
 @attrs.define(eq=False)
@@ -85,18 +94,37 @@ class _Part:
     places: tuple[_Place | None, ...]
 
 
+class _Held:
+    """The gradient that each blob has at one point of the walk, and which blobs have a given one."""
+
+    def __init__(self) -> None:
+        self.of: dict[str, Grad | None] = {}
+        self._blobs: dict[Grad, set[str]] = defaultdict(set)
+
+    def set(self, blob: str, grad: Grad | None) -> None:
+        before = self.of.get(blob)
+        if before is not None:
+            self._blobs[before].discard(blob)
+        if grad is not None:
+            self._blobs[grad].add(blob)
+        self.of[blob] = grad
+
+    def blobs(self, grad: Grad) -> AbstractSet[str]:
+        return self._blobs.get(grad, frozenset())
+
+
 class _Input(str):
     """The name of a blob as the forward operator read it, though it may have overwritten it since."""
 
 
 class _Target(str):
-    """The name that the gradient of input ``index`` must get."""
+    """The name that the gradient of input ``position`` must get."""
 
-    index: int
+    position: int
 
-    def __new__(cls, name: str, index: int) -> _Target:
+    def __new__(cls, name: str, position: int) -> _Target:
         made = super().__new__(cls, name)
-        made.index = index
+        made.position = position
         return made
 
 
@@ -146,8 +174,10 @@ class _Pass:
         self.writer: dict[tuple[str, int], int] = {}
         self.readers: dict[tuple[str, int], list[int]] = defaultdict(list)
         self.parts: dict[tuple[str, int], list[_Part]] = defaultdict(list)
+        self.waiting: dict[Grad, set[str]] = defaultdict(set)
+        """For each gradient that is part of others, the blobs that they belong to."""
         self.ops: list[_Op] = []
-        self.grads: dict[str, Grad | None] = {}
+        self.grads = _Held()
         self.names = set(net.blobs())
         for index, op in enumerate(net.ops):
             self._record(index, op)
@@ -171,7 +201,7 @@ class _Pass:
                 continue
             self._differentiate(step)
             self._accumulate(step)
-        grads = {name: grad for name, grad in self.grads.items() if grad is not None}
+        grads = {name: grad for name, grad in self.grads.of.items() if grad is not None}
         ops = [op.finished() for op in self.ops]
         if self.wrt is not None:
             ops, grads = _prune(ops, grads, self.wrt, self.net)
@@ -186,8 +216,8 @@ class _Pass:
         if grad is None:
             grad = f"{loss}_autogen_grad"
             producer = self.net.ops[self.writer[loss, self.version[loss]]]
-            self.ops.append(_Op.of(OperatorDef("ConstantFill", (loss,), (grad,), {"value": 1.0}, producer.device)))
-        self.grads[loss] = grad
+            self.ops.append(_Op("ConstantFill", [loss], [grad], {"value": 1.0}, producer.device))
+        self.grads.set(loss, grad)
 
     def _active(self) -> set[tuple[str, int]] | None:
         """The versions that depend on ``wrt``, or None for all."""
@@ -205,12 +235,13 @@ class _Pass:
         return active
 
     def _differentiate(self, step: _Step) -> None:
-        out_grads = [self.grads.get(name) for name in step.op.outputs]
+        out_grads = [self.grads.of.get(name) for name in step.op.outputs]
         if all(g is None for g in out_grads):
             self._forget(step, {})
             return
         declared = bound(step.op)
-        if not isinstance(declared, Differentiable):
+        rule: Any = getattr(declared, "gradient", None)
+        if rule is None:
             raise GradientError(
                 f"{step.op.type} has no gradient, but the loss depends on it",
                 operator=f"{step.op}     (operator {step.index} of net {self.net.name!r})",
@@ -218,20 +249,21 @@ class _Pass:
                 fix="put StopGradient after it, or compute the loss without it",
             )
         builder = _Builder(self, step, declared, out_grads)
-        declared.gradient(builder)
+        rule(builder)
         found = builder.found
         for position, part in found:
             name = step.op.inputs[position]
             self.parts[name, step.reads[name]].append(part)
+            self.waiting[part.grad].add(name)
         self._forget(step, {step.op.inputs[position]: part.grad for position, part in found})
 
     def _forget(self, step: _Step, new: Mapping[str, Grad]) -> None:
         """Take over new gradients; an input this operator overwrites has no other."""
         for name in step.op.inputs:
             if name in new:
-                self.grads[name] = new[name]
+                self.grads.set(name, new[name])
             elif name in step.writes:
-                self.grads[name] = None
+                self.grads.set(name, None)
 
     def _accumulate(self, step: _Step) -> None:
         for name in dict.fromkeys(step.op.inputs):
@@ -247,7 +279,7 @@ class _Pass:
                 )
             base = self._base(name, parts)
             join = self._join_sparse if isinstance(parts[0].grad, SparseGrad) else self._join_dense
-            self.grads[name] = join(parts, base, step.op)
+            self.grads.set(name, join(parts, base, step.op))
 
     @staticmethod
     def _base(name: str, parts: Sequence[_Part]) -> str:
@@ -264,7 +296,7 @@ class _Pass:
         if base in terms[1:]:  # Sum may overwrite its first input only
             at = terms.index(base)
             terms[0], terms[at] = terms[at], terms[0]
-        self._append(OperatorDef("Sum", terms, (base,), device=_device(parts, op)))
+        self.ops.append(_Op("Sum", terms, [base], NO_ARGS, _device(parts, op)))
         return base
 
     def _join_sparse(self, parts: Sequence[_Part], base: str, op: OperatorDef) -> SparseGrad:
@@ -272,13 +304,9 @@ class _Pass:
         for index, kind in enumerate(("indices", "values")):
             terms = _split_names([(p.places[index], getattr(p.grad, kind)) for p in parts])
             joined = f"{base}_{kind}_concat"
-            outputs = (joined, f"{joined}_split")
-            self._append(OperatorDef("Concat", terms, outputs, {"axis": 0}, device=_device(parts, op)))
+            self.ops.append(_Op("Concat", terms, [joined, f"{joined}_split"], {"axis": 0}, _device(parts, op)))
             names.append(joined)
         return SparseGrad(*names)
-
-    def _append(self, record: OperatorDef) -> None:
-        self.ops.append(_Op.of(record))
 
     def require_current(self, name: str, version: int, step: _Step) -> None:
         """Raise unless ``name`` still holds the value that ``step`` saw when the backward pass runs."""
@@ -295,7 +323,7 @@ class _Pass:
 
 
 def _device(parts: Sequence[_Part], op: OperatorDef) -> Any:
-    placed = [place.op.record.device for p in parts for place in p.places if place is not None]
+    placed = [place.op.device for p in parts for place in p.places if place is not None]
     return placed[0] if placed else op.device
 
 
@@ -342,56 +370,53 @@ class _Builder:
                 raise GradientError(f"{op.type} takes no sparse gradient of its output", operator=op, added_at=op.where)
             self._check(name)
         outs = _flat(outputs)
-        record = OperatorDef(
+        made = _Op(
             type_ if isinstance(type_, str) else type_.__name__,
-            map(str, ins),
-            map(str, outs),
+            [str(name) for name in ins],
+            [str(name) for name in outs],
             op.args if args is None else args,
             op.device,
             op.engine,
             is_gradient=True,
             where=op.where,
         )
-        made = _Op.of(record)
         self._owner.ops.append(made)
         self._added.append(made)
         for names, listed in ((ins, made.inputs), (outs, made.outputs)):
             for index, name in enumerate(names):
                 if isinstance(name, _Target):
-                    self._mentions[name.index].append((listed, index))
+                    self._mentions[name.position].append((listed, index))
         for index, out in enumerate(outs):
             if isinstance(out, _Target):
-                part = _Part(str(out), (_Place(made, index, self._mentions[out.index]),))
-                self.found = [*(f for f in self.found if f[0] != out.index), (out.index, part)]
+                part = _Part(str(out), (_Place(made, index, self._mentions[out.position]),))
+                self.found = [*(f for f in self.found if f[0] != out.position), (out.position, part)]
 
     def _check(self, name: str) -> None:
         step = self._step
         if any(name in made.outputs for made in self._added):
             return
         version = step.reads.get(name) if isinstance(name, _Input) else step.writes.get(name, step.reads.get(name))
-        if version is not None and name not in self._owner.grads.values():
+        if version is not None and not self._owner.grads.blobs(name):
             self._owner.require_current(name, version, step)
 
     def same(self, source: Any, target: Any) -> None:
         if isinstance(source, SparseGrad):
-            self.found.append((target.index, _Part(source, (None, None))))
+            self.found.append((target.position, _Part(source, (None, None))))
         elif source is not None:
-            self.found.append((target.index, _Part(str(source), (None,))))
+            self.found.append((target.position, _Part(str(source), (None,))))
 
     def sparse(self, target: Any, indices: Any, values: Any) -> None:
         self._check(indices)
         places = (self._place(indices), self._place(values))
-        self.found.append((target.index, _Part(SparseGrad(str(indices), str(values)), places)))
+        self.found.append((target.position, _Part(SparseGrad(str(indices), str(values)), places)))
 
     def _place(self, name: str) -> _Place | None:
         return next((_Place(op, op.outputs.index(name), []) for op in self._added if name in op.outputs), None)
 
     def is_shared(self, grad: Any) -> bool:
-        holders = [name for name, found in self._owner.grads.items() if found == grad]
-        if len(holders) > 1 or grad in self._owner.names:
-            return True
-        waiting = ((name, part) for (name, _), parts in self._owner.parts.items() for part in parts)
-        return any(part.grad == grad and name not in holders for name, part in waiting)
+        holders = self._owner.grads.blobs(grad)
+        waiting = self._owner.waiting.get(grad, frozenset())
+        return len(holders) > 1 or grad in self._owner.names or not waiting <= holders
 
     def zeros(self, like: str) -> str:
         name = f"{like}_zero_grad"
@@ -414,7 +439,8 @@ def _flat(names: Sequence[Any]) -> list[Any]:
     flat: list[Any] = []
     for name in names:
         if isinstance(name, tuple | list):
-            flat.extend(_flat(name))
+            run: Sequence[Any] = name
+            flat.extend(_flat(run))
         elif name is not None:
             flat.append(name)
     return flat

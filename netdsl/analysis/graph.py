@@ -19,7 +19,8 @@ def graph(net: NetDef) -> Any:
     """
     import networkx as nx
 
-    made: Any = nx.DiGraph(name=net.name)
+    directed: Any = nx.DiGraph
+    made: Any = directed(name=net.name)
     version: dict[str, int] = defaultdict(int)
 
     def blob(name: str) -> tuple[str, str, int]:

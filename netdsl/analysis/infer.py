@@ -33,11 +33,11 @@ def infer_bound(
 
 
 def _outputs(bound_op: Operator, op: OperatorDef, actual: Sequence[BlobType]) -> tuple[BlobType, ...]:
-    unknown = (UNKNOWN,) * len(op.outputs)
-    if not hasattr(bound_op, "infer") or any(isinstance(t, TensorType) and t.shape is None for t in actual):
-        return unknown
-    result = bound_op.infer(*bound_op.formal_inputs.group(actual))
-    values = result if isinstance(result, tuple) else (result,)
+    rule: Any = getattr(bound_op, "infer", None)
+    if rule is None or any([isinstance(t, TensorType) and t.shape is None for t in actual]):
+        return (UNKNOWN,) * len(op.outputs)
+    result: Any = rule(*bound_op.formal_inputs.group(actual))
+    values: tuple[BlobType, ...] = result if isinstance(result, tuple) else (result,)
     return tuple(bound_op.formal_outputs.flatten(values, len(op.outputs)))
 
 
@@ -47,10 +47,9 @@ def check_dtypes(bound_op: Operator, names: Sequence[str], actual: Sequence[Blob
     Raises:
         InferenceError: naming the blob, the dtype got and those accepted.
     """
-    formals = bound_op.formal_inputs
+    formals: Sequence[Any] = bound_op.formal_inputs.aligned(len(names))
     tied: dict[str, tuple[str, DType]] = {}
-    for index, (name, type_) in enumerate(zip(names, actual, strict=True)):
-        formal: Any = formals.formal_at(index, len(names))
+    for formal, name, type_ in zip(formals, names, actual, strict=True):
         if not formal.dtypes.accepts(type_):
             raise InferenceError(
                 f"{type(bound_op).__name__}: input {formal.name}, blob {name!r}, is of the wrong type",

@@ -31,11 +31,11 @@ class Parameter:
     shape: Shape | None = None
     tag: Tag = Tag.WEIGHT
     kind: str = ""
-    blob_copy: dict[DType, Blob] = attrs.field(factory=dict)
+    blob_copy: dict[DType, Blob] = attrs.field(factory=dict[DType, Blob])
     grad: Blob | SparseGradient | None = None
     frozen: bool = False
     lr_multiplier: float = 1.0
-    settings: dict[str, Any] = attrs.field(factory=dict)
+    settings: dict[str, Any] = attrs.field(factory=dict[str, Any])
 
     @property
     def name(self) -> str:

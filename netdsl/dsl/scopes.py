@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextvars import ContextVar
 
 from netdsl.errors import SchemaError, did_you_mean
@@ -16,7 +16,7 @@ KINDS = ("cpu", "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip", "fpga", "m
 
 
 @contextlib.contextmanager
-def name_scope(name: str, *, reset: bool = False) -> Iterator[str]:
+def name_scope(name: str, *, reset: bool = False) -> Generator[str]:
     """Prefix the blob names given as text inside with ``name/``; ``reset`` forgets the scopes around."""
     if not name and not reset:
         raise SchemaError("a name scope needs a name", got=repr(name))
@@ -34,7 +34,7 @@ def current_name_scope() -> str:
 
 
 @contextlib.contextmanager
-def device_scope(device: Device | str | None) -> Iterator[Device | None]:
+def device_scope(device: Device | str | None) -> Generator[Device | None]:
     """Put the operators appended inside on ``device``: ``"cpu"``, ``"cuda"``, ``"cuda:1"``, or none in particular."""
     token = _DEVICE.set(as_device(device))
     try:

@@ -36,7 +36,7 @@ class Packed(Sequence[Any]):
         return len(self.data) // (4 if self.code == "f" else 8)
 
     def __getitem__(self, index: Any) -> Any:
-        found = self.view[index]
+        found: Any = self.view[index]
         return tuple(found) if isinstance(index, slice) else found
 
     def __iter__(self) -> Iterator[Any]:
@@ -61,7 +61,7 @@ def normalize(value: Any) -> Any:
     Raises:
         SchemaError: a value that no argument can hold, or a list of several kinds.
     """
-    kind = type(value)
+    kind: type[Any] = type(value)
     if kind is int or kind is str:
         return _checked_int(value) if kind is int else value
     if kind is float:
@@ -111,10 +111,10 @@ def _text(value: bytes) -> str | bytes:
 
 
 def _normalize_list(values: Any) -> Any:
-    items = [normalize(v) for v in values]
+    items: list[Any] = [normalize(v) for v in values]
     if not items:
         return ()
-    kinds = {type(v) for v in items}
+    kinds: set[type[Any]] = {type(v) for v in items}
     if kinds == {int, float}:
         items, kinds = [float32(float(v)) for v in items], {float}
     if len(kinds - {str, bytes}) > (0 if kinds & {str, bytes} else 1) or kinds & {tuple, Packed}:
@@ -133,8 +133,9 @@ def identity(value: Any) -> Any:
     """Return a hashable key under which equal kind and bits mean equal (1 is not 1.0, NaN equals itself)."""
     if type(value) is float:
         return struct.pack("<d", value)
-    if type(value) is tuple:
-        return (tuple, *map(identity, value))
+    if isinstance(value, tuple):
+        items: tuple[Any, ...] = value
+        return (tuple, *map(identity, items))
     return (type(value), value)
 
 

@@ -65,7 +65,8 @@ class OperatorDef:
     def nested(self) -> Iterator[tuple[str, NetDef]]:
         """Every net among the arguments, with the argument's name."""
         for name, value in self.args.items():
-            for net in value if isinstance(value, tuple) else (value,):
+            nets: tuple[Any, ...] = value if isinstance(value, tuple) else (value,)
+            for net in nets:
                 if isinstance(net, NetDef):
                     yield name, net
 
@@ -95,12 +96,12 @@ class NetDef:
     ops: tuple[OperatorDef, ...] = attrs.field(default=(), converter=_ops)
     inputs: tuple[str, ...] = attrs.field(default=(), converter=_texts)
     outputs: tuple[str, ...] = attrs.field(default=(), converter=_texts)
-    types: Mapping[str, BlobType] = attrs.field(factory=dict, converter=_types)
+    types: Mapping[str, BlobType] = attrs.field(factory=dict[str, BlobType], converter=_types)
     args: Args = attrs.field(default=NO_ARGS, converter=as_args)
     type: str = ""
     num_workers: int = 0
     device: Device | None = None
-    metadata: Mapping[str, Any] = attrs.field(factory=dict, eq=False, repr=False)
+    metadata: Mapping[str, Any] = attrs.field(factory=dict[str, Any], eq=False, repr=False)
 
     def __hash__(self) -> int:
         return hash((self.name, self.ops, self.inputs, self.outputs))

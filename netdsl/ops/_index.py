@@ -52,7 +52,7 @@ MODULES: dict[str, str] = {
     "Div": "math.arithmetic",
     "DivGradient": "math.arithmetic",
     "Dropout": "nn.dropout",
-    "DropoutGradient": "nn.dropout",
+    "DropoutGrad": "nn.dropout",
     "EQ": "math.compare",
     "Elu": "nn.units",
     "EluGradient": "nn.units",

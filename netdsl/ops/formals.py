@@ -32,6 +32,7 @@ class Formals:
         self.run = next((f for f in formals if f.many), None)
         self.limit = None if self.run else len(self.formals)
         self._layouts: dict[int, tuple[tuple[str, slice | int | None], ...]] = {}
+        self._aligned: dict[int, tuple[Formal, ...]] = {}
         runs = [i for i, f in enumerate(formals) if f.many or f.optional]
         if runs and (runs != list(range(runs[0], runs[-1] + 1)) or (self.run and len(runs) > 1)):
             raise TypeError(f"operator {operator}: its {side}s have more than one optional or variadic run")
@@ -70,15 +71,14 @@ class Formals:
 
     def group(self, items: Sequence[T]) -> list[Any]:
         """Return one value per formal: an item, None where absent, a tuple for a run."""
-        return [self._value(items, place, name) for name, place in self.layout(len(items))]
+        return [items[p] if type(p) is int else self._run(items, p) for _, p in self.layout(len(items))]
 
     def by_name(self, items: Sequence[T]) -> dict[str, Any]:
         """As :meth:`group`, by formal name."""
-        return {name: self._value(items, place, name) for name, place in self.layout(len(items))}
+        return {name: items[p] if type(p) is int else self._run(items, p) for name, p in self.layout(len(items))}
 
-    def _value(self, items: Sequence[T], place: slice | int | None, name: str) -> Any:
-        if isinstance(place, int):
-            return items[place]
+    def _run(self, items: Sequence[T], place: Any) -> Any:
+        """The value of a formal that is a run, or absent."""
         if place is None:
             return None
         size = self.run.many if self.run else 1
@@ -97,10 +97,16 @@ class Formals:
 
     def formal_at(self, index: int, count: int) -> Formal:
         """Return the formal that blob ``index`` of ``count`` stands for."""
-        for formal, (_, place) in zip(self.formals, self.layout(count), strict=True):
-            if place == index or (isinstance(place, slice) and place.start <= index < place.stop):
-                return formal
-        raise IndexError(index)
+        return self.aligned(count)[index]
+
+    def aligned(self, count: int) -> tuple[Formal, ...]:
+        """Return the formal that each of ``count`` blobs stands for; raises as :meth:`layout`."""
+        found = self._aligned.get(count)
+        if found is None:
+            places = zip(self.formals, self.layout(count), strict=True)
+            sizes = [(f, p.stop - p.start if isinstance(p, slice) else int(p is not None)) for f, (_, p) in places]
+            found = self._aligned[count] = tuple([formal for formal, size in sizes for _ in range(size)])
+        return found
 
     def first_index(self, name: str, count: int) -> int | None:
         """Return where ``name`` (of a run: its first blob) stands among ``count`` blobs."""

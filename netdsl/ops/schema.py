@@ -12,7 +12,7 @@ import attrs
 
 from netdsl.errors import SchemaError, UnknownOperatorError, did_you_mean
 from netdsl.ir import Args, BlobType, OperatorDef
-from netdsl.ir.args import normalize
+from netdsl.ir.args import NO_ARGS, normalize
 from netdsl.ops._index import MODULES
 from netdsl.ops.argkinds import convert, kind_of
 from netdsl.ops.context import RunContext
@@ -186,6 +186,8 @@ class Operator:
         Raises:
             SchemaError: an unknown, missing or ill-typed argument.
         """
+        if strict and not args:
+            return _bound(cls, NO_ARGS, wanted)  # type: ignore[return-value]
         declared = _declared(cls)
         values: dict[str, Any] = {}
         for name, value in args.items():

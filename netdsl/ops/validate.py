@@ -33,10 +33,10 @@ def check_formals(cls: type[Operator], ins: Sequence[str], outs: Sequence[str]) 
         raise SchemaError(
             error.what, **error.details, got=", ".join(ins) or "nothing", outputs=", ".join(outs) or None
         ) from None
-    if len(set(outs)) < len(outs):
+    if len(outs) > 1 and len(set(outs)) < len(outs):
         raise SchemaError(f"{cls.__name__} cannot write one blob twice", got=", ".join(outs))
-    for index, out in enumerate(outs):
-        formal: Any = cls.formal_outputs.formal_at(index, len(outs))
+    formals: Sequence[Any] = cls.formal_outputs.aligned(len(outs))
+    for out, formal in zip(outs, formals, strict=True):
         if formal.enforced is not None:
             at = cls.formal_inputs.first_index(formal.enforced, len(ins))
             if at is not None and ins[at] != out:

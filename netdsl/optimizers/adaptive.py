@@ -100,8 +100,10 @@ class Adam(Optimizer):
         m2 = _row_state(to, parameter, "avg_second_moment") if self.row_wise else to.state(w, "second_moment")
         args: dict[str, Any] = {"beta1": self.beta1, "beta2": self.beta2, "epsilon": self.epsilon}
         outputs = [w, m1, m2]
-        if not isinstance(grad, SparseGradient):
+        if isinstance(grad, Blob):
             to.net.add("Adam", [w, m1, m2, grad, rate, to.iteration()], outputs, args, engine=self.engine)
+            return
+        if not isinstance(grad, SparseGradient):
             return
         grad = to.deduplicated(grad, self.sparse_dedup)
         type_ = "RowWiseSparseAdam" if self.row_wise else "SparseAdam"

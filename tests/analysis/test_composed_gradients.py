@@ -55,7 +55,9 @@ def test_a_gradient_that_is_a_blob_of_the_net_is_not_overwritten() -> None:
     assert next(str(op) for op in gradient(of, {"y": "seed"}).ops) == "x_grad = Scale(seed)"
 
 
-@pytest.mark.parametrize(("op", "slope"), [("Sqrt", lambda x: 0.5 / np.sqrt(x)), ("Sqr", lambda x: 2 * x)])
+@pytest.mark.parametrize(
+    ("op", "slope"), [("Sqrt", lambda x: 0.5 / np.sqrt(x)), ("Sqr", lambda x: 2 * x)], ids=["Sqrt", "Sqr"]
+)
 def test_two_readers_of_one_blob_add_up(op: str, slope: object) -> None:
     x = np.array([1, 4, 9], np.float32)
     np.testing.assert_allclose(gradient_of(twice(op), "loss", "x", x=x), 2 * slope(x), rtol=1e-6)  # type: ignore[operator]
@@ -93,7 +95,7 @@ def test_an_input_overwritten_in_place_is_refused_where_its_value_is_needed(op: 
         (OperatorDef("Sqrt", ("x",), ("x",)), lambda x, b: 0.5 / np.sqrt(x)),
         (OperatorDef("Clip", ("x",), ("x",), {"min": 0.0, "max": 2.0}), lambda x, b: (x < 2) * 1.0),
     ],
-    ids=str,
+    ids=["Add", "Sub", "Div", "Exp", "Sqrt", "Clip"],
 )
 def test_in_place_is_right_where_shape_or_output_suffice(op: OperatorDef, slope: object) -> None:
     x, b = np.array([1, 4], np.float32), np.array([2, 5], np.float32)

@@ -378,7 +378,8 @@ def test_large_nets_take_linear_time() -> None:
 
 
 def test_every_operator_knows_its_line():
-    text = '# a remark\nnet "n"\ninput x\n\ny = If(x)\n  then_net = net "t"\n    y = Relu(x)\nz, "odd name" = Split(\n  y,\n)\n'
+    text = '# a remark\nnet "n"\ninput x\n\ny = If(x)\n  then_net = net "t"\n    y = Relu(x)\n'
+    text += 'z, "odd name" = Split(\n  y,\n)\n'
     made = parse(text, "a.net")
     (nested,) = (net for _, net in made.ops[0].nested)
     found = [op.where for op in (*made.ops, *nested.ops)]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from netdsl.dsl.blob import Blob
-from netdsl.ir import Device, NetDef
+from netdsl.ir import Device
 
 _Ins = Blob | str | Sequence[Blob | str]
 _Outs = Blob | str | int | Sequence[Blob | str]

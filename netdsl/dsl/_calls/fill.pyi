@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from netdsl.dsl.blob import Blob
-from netdsl.ir import Device, NetDef
+from netdsl.ir import Device
 
 _Ins = Blob | str | Sequence[Blob | str]
 _Outs = Blob | str | int | Sequence[Blob | str]
 
 class FillCalls:
-    def ConstantFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool = ..., value: Any = ..., dtype: int | str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def ConstantFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool | int = ..., value: Any = ..., dtype: int | str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = ConstantFill([X])
 
         A tensor filled with one value, of the shape given by ``shape`` or by an input.
@@ -27,14 +27,14 @@ class FillCalls:
 
         dtype: Dtype of the output; by default that of the value."""
 
-    def Float16ConstantFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int], value: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def Float16ConstantFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, value: float = ..., shape: Sequence[int] = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = Float16ConstantFill()
 
         A float16 tensor filled with one value, rounded to half.
 
         value: The value.
 
-        shape: Shape of the output."""
+        shape: Shape of the output; a scalar by default."""
 
     def Float16UniformFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int], min: float = ..., max: float = ..., dtype: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = Float16UniformFill()
@@ -49,7 +49,7 @@ class FillCalls:
 
         dtype: Always float16; kept for files."""
 
-    def GaussianFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool = ..., mean: float = ..., std: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def GaussianFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool | int = ..., mean: float = ..., std: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = GaussianFill([X])
 
         float32 values of a normal distribution.
@@ -64,7 +64,7 @@ class FillCalls:
 
         std: The standard deviation, positive."""
 
-    def GivenTensorBoolFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, values: Sequence[bool], shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool = ..., dtype: int | str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def GivenTensorBoolFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, values: Sequence[bool], shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool | int = ..., dtype: int | str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = GivenTensorBoolFill([X])
 
         A bool tensor of given values, in row-major order.
@@ -79,7 +79,7 @@ class FillCalls:
 
         values: The values, row by row."""
 
-    def GivenTensorDoubleFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, values: Sequence[float], shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool = ..., dtype: int | str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def GivenTensorDoubleFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, values: Sequence[float], shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool | int = ..., dtype: int | str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = GivenTensorDoubleFill([X])
 
         A float64 tensor of given values (each held as a float32), in row-major order.
@@ -94,7 +94,7 @@ class FillCalls:
 
         values: The values, row by row."""
 
-    def GivenTensorFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, values: Sequence[float], shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool = ..., dtype: int | str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def GivenTensorFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, values: Sequence[float], shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool | int = ..., dtype: int | str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = GivenTensorFill([X])
 
         A float32 tensor of given values, in row-major order.
@@ -109,7 +109,7 @@ class FillCalls:
 
         values: The values, row by row."""
 
-    def GivenTensorFp16Fill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, values: Sequence[float], shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool = ..., dtype: int | str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def GivenTensorFp16Fill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, values: Sequence[float], shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool | int = ..., dtype: int | str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = GivenTensorFp16Fill([X])
 
         A float16 tensor of given values, in row-major order; halves survive unchanged.
@@ -124,7 +124,7 @@ class FillCalls:
 
         values: The values, row by row."""
 
-    def GivenTensorInt64Fill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, values: Sequence[int], shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool = ..., dtype: int | str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def GivenTensorInt64Fill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, values: Sequence[int], shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool | int = ..., dtype: int | str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = GivenTensorInt64Fill([X])
 
         An int64 tensor of given values, in row-major order.
@@ -139,7 +139,7 @@ class FillCalls:
 
         values: The values, row by row."""
 
-    def GivenTensorIntFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, values: Sequence[int], shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool = ..., dtype: int | str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def GivenTensorIntFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, values: Sequence[int], shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool | int = ..., dtype: int | str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = GivenTensorIntFill([X])
 
         An int32 tensor of given values, in row-major order.
@@ -154,7 +154,7 @@ class FillCalls:
 
         values: The values, row by row."""
 
-    def MSRAFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def MSRAFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = MSRAFill([X])
 
         float32 values, normal with standard deviation sqrt(2 / fan_out), fan_out = size / second dim.
@@ -165,7 +165,7 @@ class FillCalls:
 
         input_as_shape: The input is a 1-d int64 tensor that holds the shape."""
 
-    def UniformFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool = ..., min: float = ..., max: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def UniformFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool | int = ..., min: float = ..., max: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = UniformFill([X], [low], [high])
 
         float32 values, uniform in [min, max).
@@ -180,7 +180,7 @@ class FillCalls:
 
         max: Upper bound."""
 
-    def UniformIntFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool = ..., min: int = ..., max: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def UniformIntFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool | int = ..., min: int = ..., max: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = UniformIntFill([X], [low], [high])
 
         int32 values, uniform in [min, max], both ends included.
@@ -195,7 +195,7 @@ class FillCalls:
 
         max: Greatest value."""
 
-    def XavierFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def XavierFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = XavierFill([X])
 
         float32 values, uniform in +-sqrt(3 / fan_in), where fan_in is the size of one row.

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from netdsl.dsl.blob import Blob
-from netdsl.ir import Device, NetDef
+from netdsl.ir import Device
 
 _Ins = Blob | str | Sequence[Blob | str]
 _Outs = Blob | str | int | Sequence[Blob | str]
@@ -39,7 +39,7 @@ class LossCalls:
 
         Gradient of :class:`LabelCrossEntropy`: ``-dY / max(X, 1e-20)`` at the label, else 0."""
 
-    def SoftmaxWithLoss(self, inputs: _Ins = ..., outputs: _Outs = ..., *, label_prob: bool = ..., axis: int = ..., scale: float = ..., order: str = ..., average_by_batch_size: bool = ..., only_loss: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+    def SoftmaxWithLoss(self, inputs: _Ins = ..., outputs: _Outs = ..., *, label_prob: bool | int = ..., axis: int = ..., scale: float = ..., order: str = ..., average_by_batch_size: bool | int = ..., only_loss: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
         """softmax, loss, [reserved] = SoftmaxWithLoss(logits, labels, [weight_tensor])
 
         The softmax of the scores, and the mean cross entropy of the labels under it.
@@ -61,7 +61,7 @@ class LossCalls:
 
         only_loss: Let Caffe2's gradient reuse the softmax's memory."""
 
-    def SoftmaxWithLossGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, label_prob: bool = ..., axis: int = ..., scale: float = ..., order: str = ..., average_by_batch_size: bool = ..., only_loss: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def SoftmaxWithLossGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, label_prob: bool | int = ..., axis: int = ..., scale: float = ..., order: str = ..., average_by_batch_size: bool | int = ..., only_loss: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """dlogits = SoftmaxWithLossGradient(logits, labels, [weight_tensor], softmax, dloss)
 
         Gradient of :class:`SoftmaxWithLoss` for the scores, from the gradient of the loss.

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from netdsl.dsl.blob import Blob
-from netdsl.ir import Device, NetDef
+from netdsl.ir import Device
 
 _Ins = Blob | str | Sequence[Blob | str]
 _Outs = Blob | str | int | Sequence[Blob | str]
@@ -15,7 +15,7 @@ class MathCalls:
 
         ``Y = |X|``."""
 
-    def AbsGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def AbsGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool | int = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """dX = AbsGradient(X, dY)
 
         Gradient of :class:`Abs`: dY with the sign of X, 0 where X is 0, and -dY where it is NaN.
@@ -28,7 +28,7 @@ class MathCalls:
 
         order: The letters of the axes of A, for axis_str."""
 
-    def Add(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def Add(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool | int = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """C = Add(A, B)
 
         The sum ``C = A + B``.
@@ -41,7 +41,7 @@ class MathCalls:
 
         order: The letters of the axes of A, for axis_str."""
 
-    def AddGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
+    def AddGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool | int = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
         """dA, dB = AddGradient(dC, A, B)
 
         Gradients of :class:`Add`: dC for both; of A and B only the shapes matter.
@@ -54,7 +54,7 @@ class MathCalls:
 
         order: The letters of the axes of A, for axis_str."""
 
-    def And(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def And(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool | int = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """C = And(A, B)
 
         Whether both are true.
@@ -67,7 +67,7 @@ class MathCalls:
 
         order: The letters of the axes of A, for axis_str."""
 
-    def BatchMatMul(self, inputs: _Ins = ..., outputs: _Outs = ..., *, trans_a: bool = ..., trans_b: bool = ..., broadcast: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def BatchMatMul(self, inputs: _Ins = ..., outputs: _Outs = ..., *, trans_a: bool | int = ..., trans_b: bool | int = ..., broadcast: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = BatchMatMul(A, B)
 
         The products of two stacks of matrices, the last two axes of A and B.
@@ -82,7 +82,7 @@ class MathCalls:
 
         broadcast: Stretch the axes before the matrices by NumPy's rules."""
 
-    def BatchMatMulGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, trans_a: bool = ..., trans_b: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
+    def BatchMatMulGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, trans_a: bool | int = ..., trans_b: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
         """dA, dB = BatchMatMulGradient(dY, A, B)
 
         Gradients of :class:`BatchMatMul` with ``broadcast``, summed over the axes that were stretched.
@@ -109,7 +109,7 @@ class MathCalls:
 
         max: As in Clip."""
 
-    def Div(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def Div(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool | int = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """C = Div(A, B)
 
         The quotient ``C = A / B``; that of integers is truncated towards zero, and B must not be 0.
@@ -122,7 +122,7 @@ class MathCalls:
 
         order: The letters of the axes of A, for axis_str."""
 
-    def DivGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
+    def DivGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool | int = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
         """dA, dB = DivGradient(dC, A, B, [C])
 
         Gradients of :class:`Div`: ``dC / B`` and ``-dC * C / B``; of A only the shape matters.
@@ -137,7 +137,7 @@ class MathCalls:
 
         order: The letters of the axes of A, for axis_str."""
 
-    def EQ(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def EQ(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool | int = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """C = EQ(A, B)
 
         ``C = A == B``.
@@ -155,7 +155,7 @@ class MathCalls:
 
         ``Y = exp(X)``."""
 
-    def GE(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def GE(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool | int = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """C = GE(A, B)
 
         ``C = A >= B``.
@@ -168,7 +168,7 @@ class MathCalls:
 
         order: The letters of the axes of A, for axis_str."""
 
-    def GT(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def GT(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool | int = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """C = GT(A, B)
 
         ``C = A > B``.
@@ -186,7 +186,7 @@ class MathCalls:
 
         uint8: 1 where the tensor is NaN, else 0."""
 
-    def LE(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def LE(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool | int = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """C = LE(A, B)
 
         ``C = A <= B``.
@@ -199,7 +199,7 @@ class MathCalls:
 
         order: The letters of the axes of A, for axis_str."""
 
-    def LT(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def LT(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool | int = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """C = LT(A, B)
 
         ``C = A < B``.
@@ -217,7 +217,7 @@ class MathCalls:
 
         The natural logarithm ``Y = log(X)``; NaN where X is negative."""
 
-    def MatMul(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis_a: int = ..., axis_b: int = ..., trans_a: bool = ..., trans_b: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def MatMul(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis_a: int = ..., axis_b: int = ..., trans_a: bool | int = ..., trans_b: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = MatMul(A, B, [like])
 
         The product of two matrices, which A and B are first made of at ``axis_a`` and ``axis_b``.
@@ -242,7 +242,7 @@ class MathCalls:
 
         Gradients of :class:`Mean`: to each of n terms an n-th of dY."""
 
-    def Mul(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def Mul(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool | int = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """C = Mul(A, B)
 
         The product ``C = A * B``, element by element.
@@ -255,7 +255,7 @@ class MathCalls:
 
         order: The letters of the axes of A, for axis_str."""
 
-    def MulGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
+    def MulGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool | int = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
         """dA, dB = MulGradient(dC, A, B)
 
         Gradients of :class:`Mul`: ``dC * B`` and ``dC * A``.
@@ -268,7 +268,7 @@ class MathCalls:
 
         order: The letters of the axes of A, for axis_str."""
 
-    def NE(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def NE(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool | int = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """C = NE(A, B)
 
         ``C = A != B``; true where one is NaN.
@@ -291,7 +291,7 @@ class MathCalls:
 
         Whether it is false."""
 
-    def Or(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def Or(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool | int = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """C = Or(A, B)
 
         Whether one or both are true.
@@ -304,7 +304,7 @@ class MathCalls:
 
         order: The letters of the axes of A, for axis_str."""
 
-    def Pow(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool = ..., axis: int = ..., axis_str: str = ..., order: str = ..., exponent: float | None = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def Pow(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool | int = ..., axis: int = ..., axis_str: str = ..., order: str = ..., exponent: float | None = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = Pow(X, [exponents])
 
         ``Y = X ** exponent``: a number, or element by element those of a second tensor.
@@ -321,7 +321,7 @@ class MathCalls:
 
         exponent: The exponent, where it is no tensor."""
 
-    def ReduceMax(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axes: Sequence[int] = ..., keepdims: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def ReduceMax(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axes: Sequence[int] = ..., keepdims: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = ReduceMax(X)
 
         The greatest element over some axes, the least finite number of nothing; NaN where there is one.
@@ -330,7 +330,7 @@ class MathCalls:
 
         keepdims: Keep each as an axis of extent 1."""
 
-    def ReduceMaxGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axes: Sequence[int] = ..., keepdims: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def ReduceMaxGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axes: Sequence[int] = ..., keepdims: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """dX = ReduceMaxGradient(dY, X, Y)
 
         Gradient of :class:`ReduceMax`: dY for every element that equals the result, ties included, else 0.
@@ -339,7 +339,7 @@ class MathCalls:
 
         keepdims: Keep each as an axis of extent 1."""
 
-    def ReduceMean(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axes: Sequence[int] = ..., keepdims: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def ReduceMean(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axes: Sequence[int] = ..., keepdims: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = ReduceMean(X)
 
         The mean over some axes, 0 of nothing; halves are rounded once.
@@ -348,7 +348,7 @@ class MathCalls:
 
         keepdims: Keep each as an axis of extent 1."""
 
-    def ReduceMeanGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axes: Sequence[int] = ..., keepdims: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def ReduceMeanGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axes: Sequence[int] = ..., keepdims: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """dX = ReduceMeanGradient(dY, X, Y)
 
         Gradient of :class:`ReduceMean`: to each of n elements an n-th of dY.
@@ -357,7 +357,7 @@ class MathCalls:
 
         keepdims: Keep each as an axis of extent 1."""
 
-    def ReduceMin(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axes: Sequence[int] = ..., keepdims: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def ReduceMin(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axes: Sequence[int] = ..., keepdims: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = ReduceMin(X)
 
         The least element over some axes, the greatest finite number of nothing; NaN where there is one.
@@ -366,7 +366,7 @@ class MathCalls:
 
         keepdims: Keep each as an axis of extent 1."""
 
-    def ReduceMinGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axes: Sequence[int] = ..., keepdims: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def ReduceMinGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axes: Sequence[int] = ..., keepdims: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """dX = ReduceMinGradient(dY, X, Y)
 
         Gradient of :class:`ReduceMin`: dY for every element that equals the result, ties included, else 0.
@@ -375,7 +375,7 @@ class MathCalls:
 
         keepdims: Keep each as an axis of extent 1."""
 
-    def ReduceSum(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axes: Sequence[int] = ..., keepdims: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def ReduceSum(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axes: Sequence[int] = ..., keepdims: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = ReduceSum(X)
 
         The sum over some axes; halves are rounded once.
@@ -384,7 +384,7 @@ class MathCalls:
 
         keepdims: Keep each as an axis of extent 1."""
 
-    def ReduceSumGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axes: Sequence[int] = ..., keepdims: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def ReduceSumGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axes: Sequence[int] = ..., keepdims: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """dX = ReduceSumGradient(dY, X, Y)
 
         Gradient of :class:`ReduceSum`: dY for every term.
@@ -410,7 +410,7 @@ class MathCalls:
 
         ``Y = sqrt(X)``; NaN where X is negative."""
 
-    def Sub(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def Sub(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool | int = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """C = Sub(A, B)
 
         The difference ``C = A - B``.
@@ -423,7 +423,7 @@ class MathCalls:
 
         order: The letters of the axes of A, for axis_str."""
 
-    def SubGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
+    def SubGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool | int = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
         """dA, dB = SubGradient(dC, A, B)
 
         Gradients of :class:`Sub`: dC and -dC; of A and B only the shapes matter.
@@ -441,21 +441,21 @@ class MathCalls:
 
         The sum of tensors of one shape, element by element; halves are rounded once."""
 
-    def SumElements(self, inputs: _Ins = ..., outputs: _Outs = ..., *, average: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def SumElements(self, inputs: _Ins = ..., outputs: _Outs = ..., *, average: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """sum = SumElements(X)
 
         The sum of all elements, or their mean, as a scalar; 0 of nothing.
 
         average: Divide by the number of elements."""
 
-    def SumElementsGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, average: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def SumElementsGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, average: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """dX = SumElementsGradient(X, dY)
 
         Gradient of :class:`SumElements`: dY, or its share of it, for every element.
 
         average: As in SumElements."""
 
-    def SumReduceLike(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., axis_str: str = ..., order: str = ..., broadcast: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def SumReduceLike(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., axis_str: str = ..., order: str = ..., broadcast: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """C = SumReduceLike(A, B)
 
         Sum A over the axes along which B would be stretched over it; C has the shape of B.
@@ -468,14 +468,14 @@ class MathCalls:
 
         broadcast: Accepted, as programs pass it; B is stretched either way."""
 
-    def SumSqrElements(self, inputs: _Ins = ..., outputs: _Outs = ..., *, average: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def SumSqrElements(self, inputs: _Ins = ..., outputs: _Outs = ..., *, average: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """sum = SumSqrElements(X)
 
         The sum of the squares of all elements, or their mean, as a scalar; 0 of nothing.
 
         average: Divide by the number of elements."""
 
-    def WeightedSum(self, inputs: _Ins = ..., outputs: _Outs = ..., *, grad_on_w: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def WeightedSum(self, inputs: _Ins = ..., outputs: _Outs = ..., *, grad_on_w: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = WeightedSum(pairs...)
 
         The sum of ``w * X`` over pairs of a tensor and a weight, which is one number.
@@ -484,21 +484,21 @@ class MathCalls:
 
         grad_on_w: Give the weights gradients too."""
 
-    def WeightedSumGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, grad_on_w: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+    def WeightedSumGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, grad_on_w: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
         """grads... = WeightedSumGradient(dY, pairs...)
 
         Gradients of :class:`WeightedSum` for its tensors and, with ``grad_on_w``, after them for its weights.
 
         grad_on_w: As in WeightedSum."""
 
-    def Where(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast_on_rows: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def Where(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast_on_rows: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Z = Where(C, X, Y)
 
         X where C is true, else Y; all of one shape, or with ``broadcast_on_rows`` one C for each row of X and Y.
 
         broadcast_on_rows: C is a vector that chooses whole rows."""
 
-    def Xor(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def Xor(self, inputs: _Ins = ..., outputs: _Outs = ..., *, broadcast: bool | int = ..., axis: int = ..., axis_str: str = ..., order: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """C = Xor(A, B)
 
         Whether exactly one is true.

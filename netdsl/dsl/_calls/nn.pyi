@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from netdsl.dsl.blob import Blob
-from netdsl.ir import Device, NetDef
+from netdsl.ir import Device
 
 _Ins = Blob | str | Sequence[Blob | str]
 _Outs = Blob | str | int | Sequence[Blob | str]
 
 class NnCalls:
-    def AveragePool(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., count_include_pad: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def AveragePool(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool | int = ..., group: int = ..., order: str = ..., shared_buffer: bool | int = ..., float16_compute: bool | int = ..., cudnn_exhaustive_search: bool | int = ..., count_include_pad: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = AveragePool(X)
 
         The mean of each window, padding left out unless ``count_include_pad``.
@@ -67,7 +67,7 @@ class NnCalls:
 
         count_include_pad: Divide by the size of the window even where it covers padding."""
 
-    def AveragePool1D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., count_include_pad: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def AveragePool1D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool | int = ..., group: int = ..., order: str = ..., shared_buffer: bool | int = ..., float16_compute: bool | int = ..., cudnn_exhaustive_search: bool | int = ..., count_include_pad: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = AveragePool1D(X)
 
         :class:`AveragePool` over one spatial axis.
@@ -124,7 +124,7 @@ class NnCalls:
 
         count_include_pad: Divide by the size of the window even where it covers padding."""
 
-    def AveragePool1DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., count_include_pad: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def AveragePool1DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool | int = ..., group: int = ..., order: str = ..., shared_buffer: bool | int = ..., float16_compute: bool | int = ..., cudnn_exhaustive_search: bool | int = ..., count_include_pad: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """dX = AveragePool1DGradient(X, Y, dY)
 
         Gradient of :class:`AveragePool1D`.
@@ -181,7 +181,7 @@ class NnCalls:
 
         count_include_pad: Divide by the size of the window even where it covers padding."""
 
-    def AveragePool2D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., count_include_pad: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def AveragePool2D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool | int = ..., group: int = ..., order: str = ..., shared_buffer: bool | int = ..., float16_compute: bool | int = ..., cudnn_exhaustive_search: bool | int = ..., count_include_pad: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = AveragePool2D(X)
 
         :class:`AveragePool` over two spatial axes.
@@ -238,7 +238,7 @@ class NnCalls:
 
         count_include_pad: Divide by the size of the window even where it covers padding."""
 
-    def AveragePool2DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., count_include_pad: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def AveragePool2DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool | int = ..., group: int = ..., order: str = ..., shared_buffer: bool | int = ..., float16_compute: bool | int = ..., cudnn_exhaustive_search: bool | int = ..., count_include_pad: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """dX = AveragePool2DGradient(X, Y, dY)
 
         Gradient of :class:`AveragePool2D`.
@@ -295,7 +295,7 @@ class NnCalls:
 
         count_include_pad: Divide by the size of the window even where it covers padding."""
 
-    def AveragePool3D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., count_include_pad: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def AveragePool3D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool | int = ..., group: int = ..., order: str = ..., shared_buffer: bool | int = ..., float16_compute: bool | int = ..., cudnn_exhaustive_search: bool | int = ..., count_include_pad: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = AveragePool3D(X)
 
         :class:`AveragePool` over three spatial axes.
@@ -352,7 +352,7 @@ class NnCalls:
 
         count_include_pad: Divide by the size of the window even where it covers padding."""
 
-    def AveragePool3DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., count_include_pad: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def AveragePool3DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool | int = ..., group: int = ..., order: str = ..., shared_buffer: bool | int = ..., float16_compute: bool | int = ..., cudnn_exhaustive_search: bool | int = ..., count_include_pad: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """dX = AveragePool3DGradient(X, Y, dY)
 
         Gradient of :class:`AveragePool3D`.
@@ -409,7 +409,7 @@ class NnCalls:
 
         count_include_pad: Divide by the size of the window even where it covers padding."""
 
-    def AveragePoolGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., count_include_pad: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def AveragePoolGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool | int = ..., group: int = ..., order: str = ..., shared_buffer: bool | int = ..., float16_compute: bool | int = ..., cudnn_exhaustive_search: bool | int = ..., count_include_pad: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """dX = AveragePoolGradient(X, Y, dY)
 
         Gradient of :class:`AveragePool`: dY shared out among the elements of its window.
@@ -466,7 +466,7 @@ class NnCalls:
 
         count_include_pad: Divide by the size of the window even where it covers padding."""
 
-    def Conv(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., no_gradient_to_input: bool = ..., exhaustive_search: bool = ..., deterministic: bool = ..., ws_nbytes_limit: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def Conv(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool | int = ..., group: int = ..., order: str = ..., shared_buffer: bool | int = ..., float16_compute: bool | int = ..., cudnn_exhaustive_search: bool | int = ..., no_gradient_to_input: bool | int = ..., exhaustive_search: bool | int = ..., deterministic: bool | int = ..., ws_nbytes_limit: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = Conv(X, filter, [bias])
 
         Slide filters over the spatial axes: each output is the product of a filter and a window of the input.
@@ -532,7 +532,7 @@ class NnCalls:
 
         ws_nbytes_limit: A hint for cuDNN: bytes of scratch memory."""
 
-    def Conv1D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., no_gradient_to_input: bool = ..., exhaustive_search: bool = ..., deterministic: bool = ..., ws_nbytes_limit: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def Conv1D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool | int = ..., group: int = ..., order: str = ..., shared_buffer: bool | int = ..., float16_compute: bool | int = ..., cudnn_exhaustive_search: bool | int = ..., no_gradient_to_input: bool | int = ..., exhaustive_search: bool | int = ..., deterministic: bool | int = ..., ws_nbytes_limit: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = Conv1D(X, filter, [bias])
 
         :class:`Conv` over one spatial axis.
@@ -595,7 +595,7 @@ class NnCalls:
 
         ws_nbytes_limit: A hint for cuDNN: bytes of scratch memory."""
 
-    def Conv1DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., no_gradient_to_input: bool = ..., exhaustive_search: bool = ..., deterministic: bool = ..., ws_nbytes_limit: int = ..., no_bias: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+    def Conv1DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool | int = ..., group: int = ..., order: str = ..., shared_buffer: bool | int = ..., float16_compute: bool | int = ..., cudnn_exhaustive_search: bool | int = ..., no_gradient_to_input: bool | int = ..., exhaustive_search: bool | int = ..., deterministic: bool | int = ..., ws_nbytes_limit: int = ..., no_bias: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
         """dfilter, [second], [third] = Conv1DGradient(X, filter, dY)
 
         Gradient of :class:`Conv1D`.
@@ -660,7 +660,7 @@ class NnCalls:
 
         no_bias: There is no bias, hence no gradient of one."""
 
-    def Conv2D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., no_gradient_to_input: bool = ..., exhaustive_search: bool = ..., deterministic: bool = ..., ws_nbytes_limit: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def Conv2D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool | int = ..., group: int = ..., order: str = ..., shared_buffer: bool | int = ..., float16_compute: bool | int = ..., cudnn_exhaustive_search: bool | int = ..., no_gradient_to_input: bool | int = ..., exhaustive_search: bool | int = ..., deterministic: bool | int = ..., ws_nbytes_limit: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = Conv2D(X, filter, [bias])
 
         :class:`Conv` over two spatial axes.
@@ -723,7 +723,7 @@ class NnCalls:
 
         ws_nbytes_limit: A hint for cuDNN: bytes of scratch memory."""
 
-    def Conv2DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., no_gradient_to_input: bool = ..., exhaustive_search: bool = ..., deterministic: bool = ..., ws_nbytes_limit: int = ..., no_bias: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+    def Conv2DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool | int = ..., group: int = ..., order: str = ..., shared_buffer: bool | int = ..., float16_compute: bool | int = ..., cudnn_exhaustive_search: bool | int = ..., no_gradient_to_input: bool | int = ..., exhaustive_search: bool | int = ..., deterministic: bool | int = ..., ws_nbytes_limit: int = ..., no_bias: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
         """dfilter, [second], [third] = Conv2DGradient(X, filter, dY)
 
         Gradient of :class:`Conv2D`.
@@ -788,7 +788,7 @@ class NnCalls:
 
         no_bias: There is no bias, hence no gradient of one."""
 
-    def Conv3D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., no_gradient_to_input: bool = ..., exhaustive_search: bool = ..., deterministic: bool = ..., ws_nbytes_limit: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def Conv3D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool | int = ..., group: int = ..., order: str = ..., shared_buffer: bool | int = ..., float16_compute: bool | int = ..., cudnn_exhaustive_search: bool | int = ..., no_gradient_to_input: bool | int = ..., exhaustive_search: bool | int = ..., deterministic: bool | int = ..., ws_nbytes_limit: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = Conv3D(X, filter, [bias])
 
         :class:`Conv` over three spatial axes.
@@ -851,7 +851,7 @@ class NnCalls:
 
         ws_nbytes_limit: A hint for cuDNN: bytes of scratch memory."""
 
-    def Conv3DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., no_gradient_to_input: bool = ..., exhaustive_search: bool = ..., deterministic: bool = ..., ws_nbytes_limit: int = ..., no_bias: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+    def Conv3DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool | int = ..., group: int = ..., order: str = ..., shared_buffer: bool | int = ..., float16_compute: bool | int = ..., cudnn_exhaustive_search: bool | int = ..., no_gradient_to_input: bool | int = ..., exhaustive_search: bool | int = ..., deterministic: bool | int = ..., ws_nbytes_limit: int = ..., no_bias: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
         """dfilter, [second], [third] = Conv3DGradient(X, filter, dY)
 
         Gradient of :class:`Conv3D`.
@@ -916,7 +916,7 @@ class NnCalls:
 
         no_bias: There is no bias, hence no gradient of one."""
 
-    def ConvGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., no_gradient_to_input: bool = ..., exhaustive_search: bool = ..., deterministic: bool = ..., ws_nbytes_limit: int = ..., no_bias: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+    def ConvGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool | int = ..., group: int = ..., order: str = ..., shared_buffer: bool | int = ..., float16_compute: bool | int = ..., cudnn_exhaustive_search: bool | int = ..., no_gradient_to_input: bool | int = ..., exhaustive_search: bool | int = ..., deterministic: bool | int = ..., ws_nbytes_limit: int = ..., no_bias: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
         """dfilter, [second], [third] = ConvGradient(X, filter, dY)
 
         Gradients of :class:`Conv` for its filters, its bias (unless ``no_bias``) and, where asked for, its input.
@@ -981,7 +981,7 @@ class NnCalls:
 
         no_bias: There is no bias, hence no gradient of one."""
 
-    def Dropout(self, inputs: _Ins = ..., outputs: _Outs = ..., *, is_test: bool, ratio: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+    def Dropout(self, inputs: _Ins = ..., outputs: _Outs = ..., *, is_test: bool | int, ratio: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
         """Y, [mask] = Dropout(X)
 
         Zero each element with probability ``ratio`` and scale the others by ``1 / (1 - ratio)``.
@@ -992,8 +992,8 @@ class NnCalls:
 
         ratio: Probability of zeroing an element."""
 
-    def DropoutGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, is_test: bool, ratio: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
-        """dX = DropoutGradient(dY, [mask])
+    def DropoutGrad(self, inputs: _Ins = ..., outputs: _Outs = ..., *, is_test: bool | int = ..., ratio: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """dX = DropoutGrad(dY, [mask])
 
         Gradient of :class:`Dropout`: dY scaled where the mask kept the input; in test mode dY.
 
@@ -1015,7 +1015,7 @@ class NnCalls:
 
         alpha: As in Elu."""
 
-    def FC(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., axis_w: int = ..., float16_compute: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def FC(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., axis_w: int = ..., float16_compute: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = FC(X, W, b)
 
         Multiply by a weight matrix and add a bias: ``Y = X @ W.T + b``.
@@ -1027,9 +1027,9 @@ class NnCalls:
 
         axis_w: First axis of W that counts as features.
 
-        float16_compute: Allow half accumulation; products here always accumulate in float32."""
+        float16_compute: Allow half accumulation; here it is always float32."""
 
-    def FCGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., axis_w: int = ..., float16_compute: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+    def FCGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., axis_w: int = ..., float16_compute: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
         """dW, db, [dX] = FCGradient(X, W, dY)
 
         Gradients of :class:`FC` for its weights, its bias and, where asked for, its input.
@@ -1040,7 +1040,7 @@ class NnCalls:
 
         float16_compute: As in FC."""
 
-    def Gelu(self, inputs: _Ins = ..., outputs: _Outs = ..., *, fast_gelu: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def Gelu(self, inputs: _Ins = ..., outputs: _Outs = ..., *, fast_gelu: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = Gelu(X)
 
         ``Y = X * Phi(X)``, where Phi is the distribution function of the standard normal distribution.
@@ -1049,7 +1049,7 @@ class NnCalls:
 
         fast_gelu: Approximate by tanh."""
 
-    def GeluGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, fast_gelu: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def GeluGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, fast_gelu: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """dX = GeluGradient(dY, X)
 
         Gradient of :class:`Gelu`, from its input: ``dY * (Phi(X) + X * phi(X))``, or of the approximation.
@@ -1074,7 +1074,7 @@ class NnCalls:
 
         beta: Has no influence; copied from HardSigmoid."""
 
-    def LRN(self, inputs: _Ins = ..., outputs: _Outs = ..., *, size: int = ..., alpha: float = ..., beta: float = ..., bias: float = ..., order: str = ..., cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+    def LRN(self, inputs: _Ins = ..., outputs: _Outs = ..., *, size: int = ..., alpha: float = ..., beta: float = ..., bias: float = ..., order: str = ..., cudnn_exhaustive_search: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
         """Y, [Y_scale] = LRN(X)
 
         Divide each element by a power of the squares around it: ``Y = X * scale ** -beta``.
@@ -1093,7 +1093,7 @@ class NnCalls:
 
         cudnn_exhaustive_search: A hint for cuDNN."""
 
-    def LRNGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, size: int = ..., alpha: float = ..., beta: float = ..., bias: float = ..., order: str = ..., cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def LRNGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, size: int = ..., alpha: float = ..., beta: float = ..., bias: float = ..., order: str = ..., cudnn_exhaustive_search: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """dX = LRNGradient(X, Y, dY)
 
         Gradient of :class:`LRN`.
@@ -1110,7 +1110,7 @@ class NnCalls:
 
         cudnn_exhaustive_search: A hint for cuDNN."""
 
-    def LayerNorm(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., epsilon: float = ..., elementwise_affine: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
+    def LayerNorm(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., epsilon: float = ..., elementwise_affine: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
         """Y, mean, stddev = LayerNorm(X, [gamma], [beta])
 
         Normalise each example: subtract its mean and divide by its standard deviation, ``sqrt(var + epsilon)``.
@@ -1123,7 +1123,7 @@ class NnCalls:
 
         elementwise_affine: Scale by gamma and shift by beta."""
 
-    def LayerNormGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., epsilon: float = ..., elementwise_affine: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+    def LayerNormGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., epsilon: float = ..., elementwise_affine: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
         """dX, [dgamma], [dbeta] = LayerNormGradient(dY, Y, mean, stddev, X, [gamma])
 
         Gradients of :class:`LayerNorm`: of X, and with gamma given of gamma and beta too.
@@ -1150,7 +1150,7 @@ class NnCalls:
 
         alpha: As in LeakyRelu."""
 
-    def MaxPool(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def MaxPool(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool | int = ..., group: int = ..., order: str = ..., shared_buffer: bool | int = ..., float16_compute: bool | int = ..., cudnn_exhaustive_search: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = MaxPool(X)
 
         The largest element of each window; padding never wins, NaN only as the first element.
@@ -1205,7 +1205,7 @@ class NnCalls:
 
         cudnn_exhaustive_search: A hint for cuDNN."""
 
-    def MaxPool1D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def MaxPool1D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool | int = ..., group: int = ..., order: str = ..., shared_buffer: bool | int = ..., float16_compute: bool | int = ..., cudnn_exhaustive_search: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = MaxPool1D(X)
 
         :class:`MaxPool` over one spatial axis.
@@ -1260,7 +1260,7 @@ class NnCalls:
 
         cudnn_exhaustive_search: A hint for cuDNN."""
 
-    def MaxPool1DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def MaxPool1DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool | int = ..., group: int = ..., order: str = ..., shared_buffer: bool | int = ..., float16_compute: bool | int = ..., cudnn_exhaustive_search: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """dX = MaxPool1DGradient(X, Y, dY)
 
         Gradient of :class:`MaxPool1D`.
@@ -1315,7 +1315,7 @@ class NnCalls:
 
         cudnn_exhaustive_search: A hint for cuDNN."""
 
-    def MaxPool2D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def MaxPool2D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool | int = ..., group: int = ..., order: str = ..., shared_buffer: bool | int = ..., float16_compute: bool | int = ..., cudnn_exhaustive_search: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = MaxPool2D(X)
 
         :class:`MaxPool` over two spatial axes.
@@ -1370,7 +1370,7 @@ class NnCalls:
 
         cudnn_exhaustive_search: A hint for cuDNN."""
 
-    def MaxPool2DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def MaxPool2DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool | int = ..., group: int = ..., order: str = ..., shared_buffer: bool | int = ..., float16_compute: bool | int = ..., cudnn_exhaustive_search: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """dX = MaxPool2DGradient(X, Y, dY)
 
         Gradient of :class:`MaxPool2D`.
@@ -1425,7 +1425,7 @@ class NnCalls:
 
         cudnn_exhaustive_search: A hint for cuDNN."""
 
-    def MaxPool3D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def MaxPool3D(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool | int = ..., group: int = ..., order: str = ..., shared_buffer: bool | int = ..., float16_compute: bool | int = ..., cudnn_exhaustive_search: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = MaxPool3D(X)
 
         :class:`MaxPool` over three spatial axes.
@@ -1480,7 +1480,7 @@ class NnCalls:
 
         cudnn_exhaustive_search: A hint for cuDNN."""
 
-    def MaxPool3DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def MaxPool3DGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool | int = ..., group: int = ..., order: str = ..., shared_buffer: bool | int = ..., float16_compute: bool | int = ..., cudnn_exhaustive_search: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """dX = MaxPool3DGradient(X, Y, dY)
 
         Gradient of :class:`MaxPool3D`.
@@ -1535,7 +1535,7 @@ class NnCalls:
 
         cudnn_exhaustive_search: A hint for cuDNN."""
 
-    def MaxPoolGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool = ..., group: int = ..., order: str = ..., shared_buffer: bool = ..., float16_compute: bool = ..., cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def MaxPoolGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, kernel: int = ..., kernel_h: int = ..., kernel_w: int = ..., kernels: Sequence[int] = ..., stride: int = ..., stride_h: int = ..., stride_w: int = ..., strides: Sequence[int] = ..., dilation: int = ..., dilation_h: int = ..., dilation_w: int = ..., dilations: Sequence[int] = ..., pad: int = ..., pad_t: int = ..., pad_l: int = ..., pad_b: int = ..., pad_r: int = ..., pads: Sequence[int] = ..., legacy_pad: int | str = ..., global_pooling: bool | int = ..., group: int = ..., order: str = ..., shared_buffer: bool | int = ..., float16_compute: bool | int = ..., cudnn_exhaustive_search: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """dX = MaxPoolGradient(X, Y, dY)
 
         Gradient of :class:`MaxPool`: dY to every place of the window that equals its largest element.
@@ -1590,14 +1590,14 @@ class NnCalls:
 
         cudnn_exhaustive_search: A hint for cuDNN."""
 
-    def Relu(self, inputs: _Ins = ..., outputs: _Outs = ..., *, cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def Relu(self, inputs: _Ins = ..., outputs: _Outs = ..., *, cudnn_exhaustive_search: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = Relu(X)
 
         ``Y = max(X, 0)``; NaN stays NaN.
 
         cudnn_exhaustive_search: A hint for cuDNN."""
 
-    def ReluGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, cudnn_exhaustive_search: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def ReluGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, cudnn_exhaustive_search: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """dX = ReluGradient(Y, dY)
 
         Gradient of :class:`Relu`, from its output: dY where Y > 0, else 0.
@@ -1682,7 +1682,7 @@ class NnCalls:
 
         Gradient of :class:`Softsign`, from its input: ``dY / (1 + |X|)^2``."""
 
-    def SpatialBN(self, inputs: _Ins = ..., outputs: _Outs = ..., *, is_test: bool, epsilon: float = ..., order: str = ..., num_batches: int = ..., cudnn_exhaustive_search: bool = ..., momentum: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+    def SpatialBN(self, inputs: _Ins = ..., outputs: _Outs = ..., *, is_test: bool | int, epsilon: float = ..., order: str = ..., num_batches: int = ..., cudnn_exhaustive_search: bool | int = ..., momentum: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
         """Y, [mean_out], [var_out], [saved_mean], [saved_inv_std] = SpatialBN(X, scale, bias, mean, var, [sums], [sumsq])
 
         Normalise every channel: ``Y = (X - mean) / sqrt(var + epsilon) * scale + bias``.
@@ -1704,7 +1704,7 @@ class NnCalls:
 
         momentum: How much of the running statistics is kept."""
 
-    def SpatialBNGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, epsilon: float = ..., order: str = ..., num_batches: int = ..., cudnn_exhaustive_search: bool = ..., is_test: bool = ..., momentum: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
+    def SpatialBNGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, epsilon: float = ..., order: str = ..., num_batches: int = ..., cudnn_exhaustive_search: bool | int = ..., is_test: bool | int = ..., momentum: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
         """dX, dscale, dbias = SpatialBNGradient(X, scale, dY, saved_mean, saved_inv_std, [dscale_sums], [dbias_sums])
 
         Gradients of :class:`SpatialBN` for its input, scale and bias, from the statistics it saved.

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from netdsl.dsl.blob import Blob
-from netdsl.ir import Device, NetDef
+from netdsl.ir import Device
 
 _Ins = Blob | str | Sequence[Blob | str]
 _Outs = Blob | str | int | Sequence[Blob | str]
@@ -56,7 +56,7 @@ class OptimCalls:
 
         threshold: The largest norm; positive."""
 
-    def FP16MomentumSGDUpdate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool = ..., weight_decay: float = ..., fp32_update: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
+    def FP16MomentumSGDUpdate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool | int = ..., weight_decay: float = ..., fp32_update: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
         """step, momentum_out, param_out = FP16MomentumSGDUpdate(grad, momentum_in, lr, param)
 
         As :class:`MomentumSGDUpdate` on half-precision blobs, with weight decay fused in.
@@ -72,7 +72,7 @@ class OptimCalls:
 
         fp32_update: Compute in single precision."""
 
-    def FP32MomentumSGDUpdate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool = ..., weight_decay: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
+    def FP32MomentumSGDUpdate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool | int = ..., weight_decay: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
         """step, momentum_out, param_out = FP32MomentumSGDUpdate(grad, momentum_in, lr, param)
 
         As :class:`MomentumSGDUpdate`, with weight decay fused in.
@@ -99,7 +99,7 @@ class OptimCalls:
 
         lr_min: The smallest learning rate."""
 
-    def LearningRate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, base_lr: float, policy: str, stepsize: int = ..., gamma: float = ..., power: float = ..., max_iter: int = ..., num_iter: int = ..., start_multiplier: float = ..., end_multiplier: float = ..., multiplier: float = ..., multiplier_1: float | None = ..., multiplier_2: float | None = ..., num_iter_1: int = ..., num_iter_2: int = ..., active_first: bool = ..., active_period: int = ..., inactive_period: int = ..., m1: float = ..., n1: int = ..., m2: float = ..., n2: int = ..., m3: float = ..., max_lr: float | None = ..., min_lr: float = ..., decay: float = ..., period: int = ..., t_mult: float = ..., lr_shrink: float = ..., start_warmup_multiplier: float = ..., constant_warmup_num_iter: int = ..., linear_warmup_num_iter: int = ..., cyclical_max_lr: float = ..., cyclical_step_size: int = ..., cyclical_decay: float = ..., cosine_max_lr: float = ..., cosine_min_lr: float = ..., cosine_period: int = ..., cosine_t_mult: float = ..., cosine_lr_shrink: float = ..., sub_policy_num_iters: Sequence[int] = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def LearningRate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, base_lr: float, policy: str, stepsize: int = ..., gamma: float = ..., power: float = ..., max_iter: int = ..., num_iter: int = ..., start_multiplier: float = ..., end_multiplier: float = ..., multiplier: float = ..., multiplier_1: float | None = ..., multiplier_2: float | None = ..., num_iter_1: int = ..., num_iter_2: int = ..., active_first: bool | int = ..., active_period: int = ..., inactive_period: int = ..., m1: float = ..., n1: int = ..., m2: float = ..., n2: int = ..., m3: float = ..., max_lr: float | None = ..., min_lr: float = ..., decay: float = ..., period: int = ..., t_mult: float = ..., lr_shrink: float = ..., start_warmup_multiplier: float = ..., constant_warmup_num_iter: int = ..., linear_warmup_num_iter: int = ..., cyclical_max_lr: float = ..., cyclical_step_size: int = ..., cyclical_decay: float = ..., cosine_max_lr: float = ..., cosine_min_lr: float = ..., cosine_period: int = ..., cosine_t_mult: float = ..., cosine_lr_shrink: float = ..., sub_policy_num_iters: Sequence[int] = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """lr = LearningRate(iteration)
 
         The learning rate of an iteration: ``base_lr`` times the multiplier of a policy.
@@ -215,7 +215,7 @@ class OptimCalls:
 
         sub_policy_num_iters: composite: iterations of each policy."""
 
-    def LearningRateAdaption(self, inputs: _Ins = ..., outputs: _Outs = ..., *, lr_alpha: float = ..., normalized_lr_adaption: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def LearningRateAdaption(self, inputs: _Ins = ..., outputs: _Outs = ..., *, lr_alpha: float = ..., normalized_lr_adaption: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """lr_out = LearningRateAdaption(lr, grad, effgrad)
 
         Adapt a learning rate by how the gradient agrees with the step that was taken.
@@ -227,7 +227,7 @@ class OptimCalls:
 
         normalized_lr_adaption: Use the cosine instead of the product."""
 
-    def MasterMomentumSGDUpdate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool = ..., weight_decay: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
+    def MasterMomentumSGDUpdate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool | int = ..., weight_decay: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
         """momentum_out, master_out, param_out = MasterMomentumSGDUpdate(grad, momentum_in, lr, master, param, scale, found)
 
         As :class:`ScaledMomentumSGDUpdate` on a single-precision master, of which ``param`` is the half copy.
@@ -240,7 +240,7 @@ class OptimCalls:
 
         weight_decay: Decay added to the unscaled gradient: weight_decay times the parameter."""
 
-    def MomentumSGD(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
+    def MomentumSGD(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
         """step, momentum_out = MomentumSGD(grad, momentum_in, lr)
 
         The step of momentum SGD and the new momentum; applying the step is left to another operator.
@@ -249,7 +249,7 @@ class OptimCalls:
 
         nesterov: Look ahead along the new momentum."""
 
-    def MomentumSGDUpdate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
+    def MomentumSGDUpdate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
         """step, momentum_out, param_out = MomentumSGDUpdate(grad, momentum_in, lr, param)
 
         One step of momentum SGD: writes the step over the gradient, the new momentum and the parameter.
@@ -296,7 +296,7 @@ class OptimCalls:
 
         Multiply the loss by the scale: ``scaled = loss * scale``. No gradient flows to the scale."""
 
-    def ScaledMomentumSGDUpdate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool = ..., weight_decay: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
+    def ScaledMomentumSGDUpdate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool | int = ..., weight_decay: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
         """momentum_out, param_out = ScaledMomentumSGDUpdate(grad, momentum_in, lr, param, scale, found)
 
         One step of momentum SGD on the gradient of a scaled loss, skipped where ``found``.
@@ -324,7 +324,7 @@ class OptimCalls:
 
         weight_decay: Decay added to the gradient: weight_decay * param."""
 
-    def SparseAdam(self, inputs: _Ins = ..., outputs: _Outs = ..., *, beta1: float = ..., beta2: float = ..., epsilon: float = ..., enableRAdam: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+    def SparseAdam(self, inputs: _Ins = ..., outputs: _Outs = ..., *, beta1: float = ..., beta2: float = ..., epsilon: float = ..., enableRAdam: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
         """param_out, moment_1_out, moment_2_out, [step] = SparseAdam(param, moment_1, moment_2, indices, grad, lr, iteration)
 
         As :class:`Adam`, for the rows of the parameter that ``indices`` names.
@@ -342,7 +342,7 @@ class OptimCalls:
 
         enableRAdam: Rectify the variance of the step."""
 
-    def SparseMomentumSGDUpdate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
+    def SparseMomentumSGDUpdate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
         """step, momentum_out, param_out = SparseMomentumSGDUpdate(grad, momentum_in, lr, param, indices)
 
         As :class:`MomentumSGDUpdate`, for the rows of the parameter that ``indices`` names.

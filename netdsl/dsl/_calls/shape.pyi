@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from netdsl.dsl.blob import Blob
-from netdsl.ir import Device, NetDef
+from netdsl.ir import Device
 
 _Ins = Blob | str | Sequence[Blob | str]
 _Outs = Blob | str | int | Sequence[Blob | str]
 
 class ShapeCalls:
-    def Concat(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int | None = ..., order: str = ..., add_axis: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
+    def Concat(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int | None = ..., order: str = ..., add_axis: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
         """Y, split_info = Concat(Xs...)
 
         Join tensors along an axis, or stack them along a new one (``add_axis``).
@@ -79,7 +79,7 @@ class ShapeCalls:
 
         ends: Where each dim ends (exclusive); -1 is its full extent, -2 leaves the last out."""
 
-    def Split(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int | None = ..., split: Sequence[int] = ..., order: str = ..., add_axis: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+    def Split(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int | None = ..., split: Sequence[int] = ..., order: str = ..., add_axis: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
         """Ys... = Split(X, [lengths])
 
         Cut a tensor into pieces along an axis: equal ones, or of the extents given.

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from netdsl.dsl.blob import Blob
-from netdsl.ir import Device, NetDef
+from netdsl.ir import Device
 
 _Ins = Blob | str | Sequence[Blob | str]
 _Outs = Blob | str | int | Sequence[Blob | str]
 
 class SparseCalls:
-    def ArgMax(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., keepdims: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def ArgMax(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., keepdims: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Indices = ArgMax(X)
 
         Find where the largest element stands along an axis; the first of equal ones.
@@ -19,7 +19,7 @@ class SparseCalls:
 
         keepdims: Keep the axis, with extent 1."""
 
-    def ArgMin(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., keepdims: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def ArgMin(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., keepdims: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Indices = ArgMin(X)
 
         Find where the smallest element stands along an axis; the first of equal ones.
@@ -28,14 +28,14 @@ class SparseCalls:
 
         keepdims: Keep the axis, with extent 1."""
 
-    def BatchGather(self, inputs: _Ins = ..., outputs: _Outs = ..., *, match_outer: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def BatchGather(self, inputs: _Ins = ..., outputs: _Outs = ..., *, match_outer: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """OUTPUT = BatchGather(DATA, INDICES)
 
         As :class:`Gather` along axis 1.
 
         match_outer: The dims of both inputs before the axis agree, and each index counts within its own part."""
 
-    def BatchGatherGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., match_outer: bool = ..., wrap_indices: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def BatchGatherGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., match_outer: bool | int = ..., wrap_indices: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """dDATA = BatchGatherGradient(DATA, INDICES, dY)
 
         Dense gradient of :class:`Gather` along any axis, and of :class:`BatchGather`: dY summed by index.
@@ -53,7 +53,7 @@ class SparseCalls:
 
         An element is 1 where the data equals the value; ``values`` holds those of all columns, one after the other."""
 
-    def Gather(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., match_outer: bool = ..., wrap_indices: bool = ..., dense_gradient: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def Gather(self, inputs: _Ins = ..., outputs: _Outs = ..., *, axis: int = ..., match_outer: bool | int = ..., wrap_indices: bool | int = ..., dense_gradient: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """OUTPUT = Gather(DATA, INDICES)
 
         Pick slices of DATA along an axis: ``OUTPUT = DATA[INDICES]`` for axis 0.

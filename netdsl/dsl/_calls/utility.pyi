@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from netdsl.dsl.blob import Blob
-from netdsl.ir import Device, NetDef
+from netdsl.ir import Device
 
 _Ins = Blob | str | Sequence[Blob | str]
 _Outs = Blob | str | int | Sequence[Blob | str]
@@ -66,7 +66,7 @@ class UtilityCalls:
 
         Further inputs are not checked; what they hold is told with the error."""
 
-    def Print(self, inputs: _Ins = ..., outputs: _Outs = ..., *, to_file: bool = ..., limit: int = ..., every_n: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> None:
+    def Print(self, inputs: _Ins = ..., outputs: _Outs = ..., *, to_file: bool | int = ..., limit: int = ..., every_n: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> None:
         """Print(tensor)
 
         Show a blob: its name, type and elements, in one line on the workspace's output.
@@ -77,7 +77,7 @@ class UtilityCalls:
 
         every_n: Show the blob in the first of every n runs."""
 
-    def Python(self, inputs: _Ins = ..., outputs: _Outs = ..., *, function: str = ..., gradient_function: str = ..., grad_input_indices: Sequence[int] = ..., grad_output_indices: Sequence[int] = ..., token: str = ..., pass_workspace: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+    def Python(self, inputs: _Ins = ..., outputs: _Outs = ..., *, function: str = ..., gradient_function: str = ..., grad_input_indices: Sequence[int] = ..., grad_output_indices: Sequence[int] = ..., token: str = ..., pass_workspace: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
         """Ys... = Python(Xs...)
 
         Call a function with the inputs as read-only NumPy arrays; it returns one array for each output.
@@ -99,7 +99,7 @@ class UtilityCalls:
 
         pass_workspace: Of Caffe2's; it cannot be run here."""
 
-    def PythonGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, function: str = ..., gradient_function: str = ..., grad_input_indices: Sequence[int] = ..., grad_output_indices: Sequence[int] = ..., token: str = ..., pass_workspace: bool = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+    def PythonGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, function: str = ..., gradient_function: str = ..., grad_input_indices: Sequence[int] = ..., grad_output_indices: Sequence[int] = ..., token: str = ..., pass_workspace: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
         """dXs... = PythonGradient(Zs...)
 
         Gradients of :class:`Python`, by its gradient function.

@@ -13,9 +13,12 @@ from netdsl.ops.schema import In, Operator, Out, arg, operator
 from netdsl.ops.xp import Array, ArrayModule
 
 
+_LARGEST = 65504.0
+
+
 def cast_dtype(value: Any) -> DType:
     """The dtype that a ``to`` argument means: a number or a name in any case."""
-    number = DTYPE_NUMBERS.get(value.lower()) if isinstance(value, str) else value
+    number: Any = DTYPE_NUMBERS.get(value.lower()) if isinstance(value, str) else value
     try:
         return DType.from_number(number)
     except (KeyError, TypeError):
@@ -38,7 +41,8 @@ class Cast(Operator):
     from_type: ArgValue = arg(0, doc="The dtype of X; needed for a gradient.")
 
     def __attrs_post_init__(self) -> None:
-        cast_dtype(self.to)
+        if cast_dtype(self.to) in (DType.STRING, DType.BYTE):
+            raise SchemaError("Cast makes no texts", expected="a numeric dtype or bool", got=self.to)
         if self.from_type:
             cast_dtype(self.from_type)
 

@@ -1,1 +1,1 @@
-"""The control operators."""
+"""Control flow: operators that run nested nets."""

@@ -34,7 +34,7 @@ class Fill(Operator):
     def infer(self, X: TensorType | None = None) -> TensorType:
         return TensorType(self.dtype_filled, self.shape_from(X))
 
-    def shape_from(self, X: TensorType | None) -> Shape:
+    def shape_from(self, X: TensorType | None) -> Shape | None:
         """The output's shape as far as it can be told from the input's type."""
         self.check_shape_source(X is not None)
         if X is None:
@@ -45,7 +45,7 @@ class Fill(Operator):
             raise InferenceError(f"{type(self).__name__}: the shape must be a 1-d int64 tensor", got=X)
         length = X.shape[0] if X.shape else None
         if not isinstance(length, int):
-            raise InferenceError(f"{type(self).__name__}: the rank of the output cannot be told", got=X)
+            return None
         return (*(None,) * length, *self.extra_shape)
 
     def shape_of(self, xp: ArrayModule, X: Array | None) -> tuple[int, ...]:

@@ -64,7 +64,7 @@ class Float16ConstantFill(Operator):
     role = "fill"
 
     value: float = arg(0.0, doc="The value.")
-    shape: tuple[int, ...] = arg(doc="Shape of the output.")
+    shape: tuple[int, ...] = arg((), doc="Shape of the output; a scalar by default.")
 
     def infer(self) -> TensorType:
         return TensorType(DType.FLOAT16, tuple(self.shape))
@@ -86,7 +86,7 @@ class _GivenTensorFill(Fill):
 
     def infer(self, X: TensorType | None = None) -> TensorType:
         made = super().infer(X)
-        size = product(made.shape or ())
+        size = None if made.shape is None else product(made.shape)
         if isinstance(size, int) and size != len(self.given):
             raise InferenceError(
                 f"{type(self).__name__}: 'values' does not fit the shape",

@@ -118,9 +118,10 @@ class MSRAFill(Fill):
 
     source = "https://arxiv.org/abs/1502.01852"
 
-    def shape_from(self, X: TensorType | None) -> Shape:
+    def shape_from(self, X: TensorType | None) -> Shape | None:
         shape = super().shape_from(X)
-        _check_two_dims(shape)
+        if shape is not None:
+            _check_two_dims(shape)
         return shape
 
     def sample(self, xp: ArrayModule, stream: Stream, X: Array | None = None) -> Array:
@@ -141,6 +142,9 @@ class Float16UniformFill(Operator):
     min: float = arg(0.0, doc="Lower bound.")
     max: float = arg(1.0, doc="Upper bound.")
     dtype: int = arg(12, doc="Always float16; kept for files.", hint=True)
+
+    def __attrs_post_init__(self) -> None:
+        _check_order("Float16UniformFill", self.min, self.max, equal=False)
 
     def infer(self) -> TensorType:
         return TensorType(DType.FLOAT16, tuple(self.shape))

@@ -1,1 +1,1 @@
-"""The loss operators."""
+"""Losses and accuracy."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from netdsl.errors import SchemaError
 from netdsl.ir import DType, TensorType
 from netdsl.ops.dtypes import Boolean, Float
 from netdsl.ops.gradient import Gradients
@@ -25,12 +26,16 @@ class Dropout(Operator):
     is_test: bool = arg(doc="Pass the input on unchanged.")
     ratio: float = arg(0.5, doc="Probability of zeroing an element.")
 
+    def __attrs_post_init__(self) -> None:
+        if not 0 <= self.ratio < 1:
+            raise SchemaError("Dropout: 'ratio' must lie in [0, 1)", got=self.ratio)
+
     def infer(self, X: TensorType) -> tuple[TensorType, TensorType]:
         return X, X.with_dtype(DType.BOOL)
 
     def gradient(self, g: Gradients) -> None:
         inputs = [g.grad.Y] if self.is_test else [g.grad.Y, g.blob.mask]
-        g.add(DropoutGradient, inputs, [g.grad.X])
+        g.add(DropoutGrad, inputs, [g.grad.X])
 
     def sample(self, xp: ArrayModule, stream: Stream, X: Array) -> tuple[Array, Array | None]:
         if self.is_test:
@@ -40,14 +45,14 @@ class Dropout(Operator):
 
 
 @operator
-class DropoutGradient(Operator):
+class DropoutGrad(Operator):
     """Gradient of :class:`Dropout`: dY scaled where the mask kept the input; in test mode dY."""
 
     inputs = (In("dY", Float), In("mask", Boolean, optional=True))
     outputs = (Out("dX", inplace="dY"),)
     test_arg = "is_test"
 
-    is_test: bool = arg(doc="As in Dropout.")
+    is_test: bool = arg(False, doc="As in Dropout.")
     ratio: float = arg(0.5, doc="As in Dropout.")
 
     def infer(self, dY: TensorType, mask: TensorType | None = None) -> TensorType:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from netdsl.errors import InferenceError
 from netdsl.ir import Shape, TensorType
@@ -52,7 +53,7 @@ class FC(Operator):
         y = xp.dot(matrix(X, self.axis), matrix(W, self.axis_w).T) + b
         return y.reshape(*X.shape[: canonical_axis(self.axis, X.ndim)], y.shape[1])
 
-    def cost(self, inputs: list[TensorType], outputs: list[TensorType]) -> int | None:
+    def cost(self, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> int | None:
         y, w = product(outputs[0].shape or (None,)), product(inputs[1].shape or (None,))
         n = product(inputs[2].shape or (None,))
         return 2 * y * w // n if isinstance(y, int) and isinstance(w, int) and isinstance(n, int) and n else None
@@ -79,7 +80,7 @@ class FCGradient(Operator):
         dX = xp.dot(dy, w).reshape(X.shape) if self.wants("dX") else None
         return xp.dot(dy.T, x).reshape(W.shape), xp.total(dy, axis=0), dX
 
-    def cost(self, inputs: list[TensorType], outputs: list[TensorType]) -> int | None:
+    def cost(self, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> int | None:
         y, w = product(inputs[2].shape or (None,)), product(inputs[1].shape or (None,))
         n = product(outputs[1].shape or (None,))
         known = isinstance(y, int) and isinstance(w, int) and isinstance(n, int)

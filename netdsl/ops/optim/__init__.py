@@ -1,1 +1,1 @@
-"""The optim operators."""
+"""Iteration counters, learning rates, updates of parameters and loss scaling."""

@@ -1,1 +1,1 @@
-"""The shape operators."""
+"""Reshaping, joining, splitting and slicing."""

@@ -1,1 +1,1 @@
-"""The sparse operators."""
+"""Lookups by index, scattered updates, segments and searches."""

@@ -1,1 +1,1 @@
-"""The utility operators."""
+"""Copies, checks, printing and functions of Python's as operators."""
