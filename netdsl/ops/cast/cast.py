@@ -12,8 +12,8 @@ from netdsl.ops.gradient import Gradients
 from netdsl.ops.schema import In, Operator, Out, arg, operator
 from netdsl.ops.xp import Array, ArrayModule
 
-
-_LARGEST = 65504.0
+LARGEST = 65504.0
+"""The largest finite half."""
 
 
 def cast_dtype(value: Any) -> DType:
@@ -78,8 +78,7 @@ class FloatToHalf(Operator):
 
     def compute(self, xp: ArrayModule, X: Array) -> Array:
         if self.clip:
-            limit = xp.float32(65504)
-            X = xp.where(limit > X, xp.where(-limit < X, X, -limit), limit)
+            X = xp.where(X < LARGEST, xp.where(X > -LARGEST, X, -LARGEST), LARGEST)
         return X.astype(xp.float16)
 
 
