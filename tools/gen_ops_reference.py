@@ -32,8 +32,8 @@ def _index(families: dict[str, list[str]]) -> str:
         NOTE,
         "",
         f"There are {count} operators, gradient operators included. {ours} of them Caffe2 does not have; names,"
-        " arguments and numbers of the others are Caffe2's. `netdsl ops NAME` prints one operator's page, `netdsl ops --coverage`"
-        " compares them with Caffe2's.",
+        " arguments and numbers of the others are Caffe2's. `netdsl ops NAME` prints one operator's page,"
+        " `netdsl ops --coverage` compares them with Caffe2's.",
         "",
         "A signature such as `Y, [mask] = Dropout(X)` puts optional blobs in brackets; in a net,"
         ' `net.Dropout("x", ["y", "mask"], ratio=0.5)` appends it.',

@@ -1,0 +1,138 @@
+"""The documentation: its Python runs and prints what it says, its links lead somewhere, nothing public is left out."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+MODELS = ROOT / "tests" / "data" / "models"
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+RUN = [ROOT / "README.md", ROOT / "docs" / "tutorial.md", *sorted((ROOT / "docs" / "howto").glob("*.md"))]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Code(NamedTuple):
+    """A block of Python on a page, and the text that the page says it prints."""
+
+    source: str
+    line: int
+    printed: str | None
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def python_of(page: Path) -> Iterator[Code]:
+    """The blocks of Python of a page; a block of text that follows one, with nothing between, is what it prints."""
+    text = page.read_text("utf-8")
+    blocks = list(FENCE.finditer(text))
+    for block, following in zip(blocks, [*blocks[1:], None], strict=True):
+        if block[1] == "python":
+            prints = following is not None and following[1] == "text" and not text[block.end() : following.start()].strip()
+            yield Code(block[2], text[: block.start()].count("\n") + 1, following[2] if prints and following else None)
+
+
+def same(printed: str, said: str) -> bool:
+    """Whether a program printed what a page says; a line ``...`` stands for any lines, ``...`` in a line for any text."""
+    escaped = re.escape(said.rstrip()).replace(r"\.\.\.", ".*")
+    return re.fullmatch(escaped, printed.rstrip(), re.DOTALL) is not None
+
+
+@pytest.mark.parametrize("page", RUN, ids=name_of)
+def test_python_runs_and_prints_what_the_page_says(page, tmp_path, monkeypatch):
+    """The blocks of a page are one program; it runs in a folder with a net of Caffe2's, as the pages assume."""
+    for file in (MODELS / "super_resolution").glob("*_net.pb"):
+        shutil.copy(file, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "__main__"}
+    blocks = list(python_of(page))
+    assert blocks, "the page shows no Python"
+    for block in blocks:
+        out = io.StringIO()
+        code = compile("\n" * block.line + block.source, str(page), "exec")  # so that errors tell the page's line
+        with contextlib.redirect_stdout(out):
+            exec(code, names)
+        if block.printed is not None:
+            assert same(out.getvalue(), block.printed), f"{page}:{block.line} prints\n{out.getvalue()}"
+
+
+def test_a_difference_in_what_is_printed_is_found():
+    assert same("a 1\nb 2\nc 3\n", "a ...\n...\nc 3\n")
+    assert not same("a 1\nb 2\n", "a 1\n")
+    assert not same("a 1\n", "a 2\n")
+
+
+@functools.cache
+def anchors(page: Path) -> frozenset[str]:
+    """What a link to a page may name behind ``#``, as GitHub makes it from headings."""
+    text = FENCE.sub("", page.read_text("utf-8"))
+    headings = (re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", found) for found in re.findall(r"^#+ +(.+)$", text, re.MULTILINE))
+    return frozenset(re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page):
+    text = re.sub(r"`[^`\n]*`", "", FENCE.sub("", page.read_text("utf-8")))
+    broken: list[str] = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        if not file.exists() or (anchor and anchor not in anchors(file)):
+            broken.append(target)
+    assert not broken
+
+
+def test_every_page_can_be_reached_from_the_readme():
+    reached: set[Path] = set()
+    waiting = [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page not in reached:
+            reached.add(page)
+            targets = re.findall(r"\]\(([^)\s#]+\.md)", page.read_text("utf-8"))
+            waiting += [(page.parent / target).resolve() for target in targets if ":" not in target]
+    assert sorted(map(name_of, set(PAGES) - reached)) == []
+
+
+def test_pages_named_in_the_code_exist():
+    named = {
+        (path, page)
+        for folder in ("netdsl", "tools", "tests", "examples", "benchmarks")
+        for path in (ROOT / folder).rglob("*.py")
+        for page in re.findall(r"docs/[\w/-]+\.md", path.read_text("utf-8"))
+    }
+    assert named
+    assert sorted(f"{name_of(path)}: {page}" for path, page in named if not (ROOT / page).exists()) == []
+
+
+def test_the_reference_mentions_every_public_name():
+    text = (ROOT / "docs" / "reference.md").read_text("utf-8")
+    listed = re.findall(r"^ +(?:class )?(\w+)", (ROOT / "tests" / "public_api.txt").read_text("utf-8"), re.MULTILINE)
+    assert len(listed) > 100
+    assert [name for name in listed if not re.search(rf"\b{name}\b", text)] == []
+
+
+def test_every_package_is_on_the_map():
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    packages = sorted(path.parent.name for path in (ROOT / "netdsl").glob("*/__init__.py"))
+    assert [name for name in packages if f"`{name}`" not in text] == []
+
+
+def test_figures_about_operators_are_true():
+    """Pages that say how many operators there are must be changed with them."""
+    from netdsl.ops._index import MODULES
+
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert re.findall(r"(\d+) operators", readme) == [str(len(MODULES))]
