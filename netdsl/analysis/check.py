@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
-from netdsl.analysis import findings as rules
+from netdsl.analysis import rules
 from netdsl.analysis.check_training import check_training
 from netdsl.analysis.findings import Finding, about, placed
 from netdsl.analysis.infer import infer_op
+from netdsl.analysis.roles import Role
 from netdsl.analysis.training import Training
 from netdsl.errors import InferenceError, NetdslError, SchemaError, did_you_mean
 from netdsl.ir import UNKNOWN, BlobType, DType, NetDef, OperatorDef, TensorType
-from netdsl.ops.schema import Runs, all_types, bound, is_known
+from netdsl.ops.schema import Runs, all_types, bound, is_known, lookup
 from netdsl.ops.validate import check_use
 
 CONSTANT_ONE = "ONE_"
 """How the constants are called that optimizers make whether or not they need them."""
+
+HINTS = frozenset({"order", "engine", "use_cudnn", "cudnn_exhaustive_search", "exhaustive_search", "ws_nbytes_limit"})
+"""Arguments that Caffe2's helpers put on every operator; they change no result."""
 
 
 def check(init: NetDef | None, net: NetDef | None = None) -> list[Finding]:
@@ -36,15 +40,25 @@ def _found(init: NetDef | None, net: NetDef) -> list[Finding]:
     types: dict[str, BlobType] = {}
     found: list[Finding] = []
     if init is not None:
-        found += _uses(init) + _reads(init, {}) + _types(init, types)
+        found += _flow(init, {}, types)
         found += _init_types(init, net, types)
-        types.update((name, type_) for name, type_ in net.types.items() if not _compatible(types.get(name, UNKNOWN), type_))
+        types.update(
+            (name, type_) for name, type_ in net.types.items() if not _compatible(types.get(name, UNKNOWN), type_)
+        )
     training = Training(net, init)
-    found += _uses(net) + _reads(net, types) + _types(net, types)
-    found += _outputs(net) + _dead(training) + _lost(net)
-    broken = any(f.net is net and f.rule in (rules.UNKNOWN_OPERATOR, rules.SCHEMA, rules.MISSING_INPUT) for f in found)
+    found += _flow(net, types, types)
+    found += _outputs(net)
+    found += _dead(training, _meant(found)) + _lost(net)
+    broken = any(f.net is net and f.rule in (rules.UNKNOWN_OPERATOR, rules.BAD_USE, rules.MISSING_INPUT) for f in found)
     found += check_training(training, types, compare=not broken)
     return found + (_unused_fills(init, net) if init is not None else [])
+
+
+def _flow(net: NetDef, made: Mapping[str, BlobType], types: dict[str, BlobType]) -> list[Finding]:
+    """The findings about single operators and what they read; ``types`` gets what the net writes."""
+    uses = _uses(net)
+    found = uses + _reads(net, made)
+    return found + _types(net, types, {f.index for f in uses if f.net is net})
 
 
 def _order(finding: Finding, init: NetDef | None) -> tuple[bool, float]:
@@ -53,9 +67,13 @@ def _order(finding: Finding, init: NetDef | None) -> tuple[bool, float]:
 
 def _without_echoes(found: list[Finding]) -> list[Finding]:
     """Leave out what follows from a misspelt name: that nothing reads the blob which was meant."""
-    meant = {name for f in found if f.rule in (rules.MISSING_INPUT, rules.UNMADE) for name in f.near}
-    echoes = (rules.DEAD, rules.LOST_WRITE, rules.UNUSED_FILL)
-    return [f for f in found if not (f.rule in echoes and f.blob in meant)]
+    meant = _meant(found)
+    return [f for f in found if not (f.rule in (rules.LOST_WRITE, rules.UNUSED_FILL) and f.blob in meant)]
+
+
+def _meant(found: list[Finding]) -> set[str]:
+    """The blobs that stand where a name is misspelt, perhaps."""
+    return {n for f in found if f.rule in (rules.MISSING_INPUT, rules.MISSING_OUTPUT, rules.UNMADE) for n in f.near}
 
 
 # ---------------------------------------------------------------------- single operators
@@ -76,25 +94,36 @@ def _uses(net: NetDef) -> list[Finding]:
         except SchemaError as error:
             near = error.details.get("did you mean")
             notes = [(k, str(v)) for k, v in error.details.items() if k in ("expected", "got", "takes")]
-            found.append(about(rules.SCHEMA, error.what, net, index, near=None if near is None else str(near), notes=notes))
+            found.append(
+                about(rules.BAD_USE, error.what, net, index, near=None if near is None else str(near), notes=notes)
+            )
+        found += _unknown_arguments(net, index, op)
     return found
 
 
-def _types(net: NetDef, types: dict[str, BlobType]) -> list[Finding]:
-    """Types that clash; ``types`` holds what the run starts with, and gets what the net writes."""
+def _unknown_arguments(net: NetDef, index: int, op: OperatorDef) -> list[Finding]:
+    declared = lookup(op.type).arguments()
+    unknown = [name for name in op.args if name not in declared and name not in HINTS]
+    message = "{} has no argument {!r}"
+    return [
+        about(rules.UNKNOWN_ARGUMENT, message.format(op.type, n), net, index, near=did_you_mean(n, declared))
+        for n in unknown
+    ]
+
+
+def _types(net: NetDef, types: dict[str, BlobType], bad: Container[int | None]) -> list[Finding]:
+    """Types that clash, those of ``bad`` operators aside; ``types`` holds what the run starts with."""
     found: list[Finding] = []
     for name, type_ in net.types.items():
         types.setdefault(name, type_)
     for index, op in enumerate(net.ops):
         outputs: tuple[BlobType, ...] = (UNKNOWN,) * len(op.outputs)
         try:
-            outputs = infer_op(op, types) if is_known(op.type) else outputs
+            outputs = infer_op(op, types) if index not in bad else outputs
         except InferenceError as error:
             rule = rules.PRECISION if _mixes_precision(op, types) else rules.TYPES
             notes = [(k, str(v)) for k, v in error.details.items() if k in ("expected", "got", "inputs")]
             found.append(about(rule, error.what, net, index, notes=notes))
-        except NetdslError:
-            pass  # a bad use, found above
         types.update(zip(op.outputs, outputs, strict=True))
     return found
 
@@ -120,7 +149,7 @@ def _reads(net: NetDef, made: Mapping[str, BlobType]) -> list[Finding]:
                 continue
             reported.add(name)
             later = [f"{net.ops[i]}" for i in range(index, len(net.ops)) if name in net.ops[i].outputs][:1]
-            near = did_you_mean(name, known - {name}) if not later else None
+            near = None if later else did_you_mean(name, available) or did_you_mean(name, known - {name})
             message = f"blob {name!r} is read, but " + ("it is written only later" if later else "nothing provides it")
             notes = [("written by", text) for text in later]
             found.append(about(rules.MISSING_INPUT, message, net, index, name, near, notes))
@@ -165,9 +194,7 @@ def _outputs(net: NetDef) -> list[Finding]:
     written = {name for op in net.ops for name in op.outputs}
     missing = [name for name in net.outputs if name not in written and name not in net.inputs]
     message = "output {!r} is declared, but no operator computes it"
-    return [
-        about(rules.MISSING_OUTPUT, message.format(n), net, blob=n, near=did_you_mean(n, written)) for n in missing
-    ]
+    return [about(rules.MISSING_OUTPUT, message.format(n), net, blob=n, near=did_you_mean(n, written)) for n in missing]
 
 
 def _has_effects(op: OperatorDef) -> bool:
@@ -180,22 +207,24 @@ def _has_effects(op: OperatorDef) -> bool:
         return True
 
 
-def _dead(training: Training) -> list[Finding]:
+def _dead(training: Training, meant: set[str]) -> list[Finding]:
     """Operators whose results nothing reads; only for nets that declare outputs or train something."""
     net, roles = training.net, training.roles
     if not net.outputs and not training.trains:
         return []
     held = {*net.outputs, *training.held}
     found: list[Finding] = []
-    needed = set(net.outputs)
+    needed = {*net.outputs, *meant}
     for index in range(len(net.ops) - 1, -1, -1):
         op = net.ops[index]
         alive = _has_effects(op) or any(n in needed or n in held for n in op.outputs)
-        if alive or roles[index].value == "gradient":
+        if alive or roles[index] is Role.GRADIENT:
             needed.update(op.inputs)
             needed.update(n for _, nested in op.nested for n in nested.read_first())
         else:
-            found.append(about(rules.DEAD, f"nothing reads {', '.join(map(repr, op.outputs))}", net, index, op.outputs[0]))
+            found.append(
+                about(rules.DEAD, f"nothing reads {', '.join(map(repr, op.outputs))}", net, index, op.outputs[0])
+            )
     return found[::-1]
 
 

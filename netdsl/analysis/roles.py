@@ -76,7 +76,7 @@ def _is_backward(op: OperatorDef, names: Container[str]) -> bool:
 
 
 def _with_servants(net: NetDef, roles: list[Role]) -> list[Role]:
-    """The second pass, backwards: an operator that only updates read is one, unless it is the end of the backward pass."""
+    """The second pass, backwards: what only updates read is one, the end of the backward pass aside."""
     first = next((i for i, role in enumerate(roles) if role is Role.UPDATE), None)
     if first is None:
         return roles
@@ -86,7 +86,9 @@ def _with_servants(net: NetDef, roles: list[Role]) -> list[Role]:
         op = net.ops[index]
         reading = [role for name in op.outputs for role in readers.pop(name, ())]
         serves = bool(reading) and all(role is Role.UPDATE for role in reading)
-        if serves and (index > first or found[index] is Role.FORWARD or not any(GRADIENT_SUFFIX in n for n in op.outputs)):
+        if serves and (
+            index > first or found[index] is Role.FORWARD or not any(GRADIENT_SUFFIX in n for n in op.outputs)
+        ):
             found[index] = Role.UPDATE
         for name in dict.fromkeys(op.inputs):
             readers.setdefault(name, []).append(found[index])

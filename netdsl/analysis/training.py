@@ -1,0 +1,148 @@
+"""What a training step does to its parameters: their gradients, their updates, and their copies in other precisions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+import attrs
+
+from netdsl.analysis.gradient import Backward, Grad, SparseGrad, gradient
+from netdsl.analysis.roles import GRADIENT_SUFFIX, SEED_SUFFIX, Role, classify, declared_role
+from netdsl.errors import GradientError, NetdslError
+from netdsl.ir import NetDef, OperatorDef
+from netdsl.ops.schema import is_known, lookup
+
+
+@attrs.frozen
+class BackwardPass:
+    """One backward pass as it stands in a net, and the one that its forward pass has.
+
+    ``expected`` is None where the forward pass has none; ``error`` then says why, if it is a matter of gradients.
+    """
+
+    first: int
+    indices: tuple[int, ...]
+    forward: NetDef
+    losses: tuple[str, ...]
+    expected: Backward | None
+    error: GradientError | None
+
+
+@attrs.frozen
+class ParameterUse:
+    """A blob that lives across steps and has a gradient: who updates it, and its copies in other precisions."""
+
+    name: str
+    gradient: str
+    updates: tuple[int, ...]
+    copies: tuple[str, ...]
+
+
+class Training:
+    """The facts of one training step, found by following blobs; no operator is asked what it is called."""
+
+    def __init__(self, net: NetDef, init: NetDef | None = None) -> None:
+        self.net, self.init = net, init
+        self.roles = classify(net)
+        self.held = net.read_first()
+        self.made: Mapping[str, int] = {n: i for i, op in enumerate(init.ops) for n in op.outputs} if init else {}
+        self.passes = tuple(_passes(net, self.roles))
+        self.gradients = self._gradients()
+        self.moved, self.updates = self._updates()
+
+    @property
+    def trains(self) -> bool:
+        """Whether a gradient changes anything that lives across steps."""
+        return bool(self.moved)
+
+    def _gradients(self) -> dict[str, str]:
+        """Every blob that the workspace holds, or the init net makes, and whose gradient is computed."""
+        written = {n for i, op in enumerate(self.net.ops) if self.roles[i] is Role.GRADIENT for n in op.outputs}
+        kept = {**self.held, **dict.fromkeys(self.made)}
+        found = {n: f"{n}{GRADIENT_SUFFIX}" for n in kept if f"{n}{GRADIENT_SUFFIX}" in written}
+        for each in self.passes:
+            if each.expected is None:
+                continue
+            grads = each.expected.grads
+            found.update((n, _main_blob(g)) for n, g in grads.items() if n in kept and _main_blob(g) in written)
+        return found
+
+    def _updates(self) -> tuple[dict[str, int], dict[str, list[int]]]:
+        """What is held and written from a gradient, with its last writer; and the operators that step each blob."""
+        from_gradient: set[str] = set()
+        kept = {*self.held, *self.made}
+        moved: dict[str, int] = {}
+        updates: dict[str, list[int]] = defaultdict(list)
+        for index, op in enumerate(self.net.ops):
+            depends = self.roles[index] is Role.GRADIENT or any(n in from_gradient for n in op.inputs)
+            if depends and self.roles[index] is Role.UPDATE:
+                for name in _stepped(op):
+                    if any(n in from_gradient and n != name for n in op.inputs):
+                        updates[name].append(index)
+                moved.update((n, index) for n in op.outputs if n in kept)
+            if depends:
+                from_gradient.update(op.outputs)
+            else:
+                from_gradient.difference_update(op.outputs)
+        return moved, dict(updates)
+
+    def copies(self) -> Iterator[tuple[int, str, str]]:
+        """Every conversion of the init net: its index, what it reads and what it writes."""
+        for index, op in enumerate(self.init.ops if self.init else ()):
+            if declared_role(op) == "cast" and len(op.inputs) == len(op.outputs) == 1:
+                yield index, op.inputs[0], op.outputs[0]
+
+    def parameters(self) -> list[ParameterUse]:
+        """The parameters: what has a gradient and is made by the init net or, without one, updated."""
+        twins: dict[str, list[str]] = defaultdict(list)
+        for _, a, b in self.copies():
+            twins[a].append(b)
+            twins[b].append(a)
+        return [
+            ParameterUse(name, grad, self._updated_by(name, twins[name]), tuple(twins[name]))
+            for name, grad in self.gradients.items()
+            if (name in self.made if self.init is not None else name in self.moved)
+        ]
+
+    def _updated_by(self, name: str, twins: list[str]) -> tuple[int, ...]:
+        """The operators that step a parameter or the copy that it is rounded from."""
+        trained = (twin for twin in (name, *twins) if twin in self.updates and name in self.moved)
+        return tuple(self.updates.get(next(trained, name), ()))
+
+
+def _main_blob(grad: Grad) -> str:
+    return grad.values if isinstance(grad, SparseGrad) else grad
+
+
+def _stepped(op: OperatorDef) -> list[str]:
+    """The blobs that an update operator steps: as declared, else what it reads and overwrites."""
+    declared = lookup(op.type) if is_known(op.type) else None
+    if declared is not None and declared.updates:
+        by_formal = declared.formal_outputs.by_name(op.outputs)
+        return [by_formal[out] for out, _ in declared.updates if by_formal.get(out)]
+    return [name for name in op.outputs if name in op.inputs]
+
+
+def _passes(net: NetDef, roles: list[Role]) -> Iterator[BackwardPass]:
+    """Find every backward pass by its seeds, which stand side by side."""
+    seeds = [i for i, op in enumerate(net.ops) if any(o.endswith(SEED_SUFFIX) for o in op.outputs)]
+    firsts = [i for i in seeds if i - 1 not in seeds]
+    for first, end in zip(firsts, [*firsts[1:], len(net.ops)], strict=False):
+        indices = tuple(i for i in range(first, end) if roles[i] is Role.GRADIENT)
+        losses = tuple(
+            name.removesuffix(SEED_SUFFIX)
+            for i in indices
+            if i in seeds
+            for name in net.ops[i].outputs
+            if name.endswith(SEED_SUFFIX)
+        )
+        forward = NetDef(net.name, net.ops[:first], net.inputs, types=net.types)
+        expected = error = None
+        try:
+            expected = gradient(forward, dict.fromkeys(losses))
+        except GradientError as found:
+            error = found
+        except NetdslError:
+            pass  # an operator that nothing declares or that is used wrongly: another finding
+        yield BackwardPass(first, indices, forward, losses, expected, error)

@@ -1,0 +1,48 @@
+"""Findings as people read them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from netdsl.analysis.findings import Finding, aligned
+from netdsl.cli.terminal import console
+
+STYLES = {"error": "bold red", "warning": "bold yellow"}
+
+
+def print_findings(found: Sequence[Finding]) -> None:
+    """Print every finding, why and what to do once per code, and how many there are."""
+    explained: set[str] = set()
+    for finding in found:
+        _print(finding, full=finding.code not in explained)
+        explained.add(finding.code)
+    if not found:
+        console().print("nothing found")
+        return
+    say = console().print
+    say(f"{tally(found)}; `netdsl check --explain {found[0].code}` tells more", markup=False)
+
+
+def tally(found: Sequence[Finding]) -> str:
+    """``2 errors, 1 warning``."""
+    errors = sum(finding.rule.is_error for finding in found)
+    counts = [(errors, "error"), (len(found) - errors, "warning")]
+    return ", ".join(f"{n} {word}{'s' * (n != 1)}" for n, word in counts if n)
+
+
+def _print(finding: Finding, *, full: bool) -> None:
+    from rich.text import Text
+
+    line = Text(finding.title, style=STYLES[finding.rule.severity])
+    line.append(f" {finding.message}", style="bold")
+    rows = [(label, _shortened(text) if label == "added at" else text) for label, text in finding.rows(full=full)]
+    console().print(line)
+    for row in aligned(rows):
+        console().print(Text(row))
+    console().print()
+
+
+def _shortened(place: str) -> str:
+    """A path below the current folder, relative to it."""
+    return place.removeprefix(os.getcwd() + os.sep)
