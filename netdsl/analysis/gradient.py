@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from typing import Any
 
 import attrs
@@ -95,22 +94,24 @@ class _Part:
 
 
 class _Held:
-    """The gradient that each blob has at one point of the walk, and which blobs have a given one."""
+    """The gradient that each blob has at one point of the walk, and how many blobs have a given one."""
 
     def __init__(self) -> None:
         self.of: dict[str, Grad | None] = {}
-        self._blobs: dict[Grad, set[str]] = defaultdict(set)
+        self.count: dict[Grad, int] = defaultdict(int)
+        self.replaced: set[Grad] = set()
+        """Gradients that a blob had before another reader of it, or what overwrote it, brought the next."""
 
     def set(self, blob: str, grad: Grad | None) -> None:
         before = self.of.get(blob)
+        if before == grad and before is not None:
+            return
         if before is not None:
-            self._blobs[before].discard(blob)
+            self.count[before] -= 1
+            self.replaced.add(before)
         if grad is not None:
-            self._blobs[grad].add(blob)
+            self.count[grad] += 1
         self.of[blob] = grad
-
-    def blobs(self, grad: Grad) -> AbstractSet[str]:
-        return self._blobs.get(grad, frozenset())
 
 
 class _Input(str):
@@ -119,6 +120,8 @@ class _Input(str):
 
 class _Target(str):
     """The name that the gradient of input ``position`` must get."""
+
+    __slots__ = ("position",)
 
     position: int
 
@@ -131,14 +134,11 @@ class _Target(str):
 class _ByFormal:
     """Attribute access by formal name, with a clear error for a misspelt one."""
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        self._values = values
+    def __init__(self, values: dict[str, Any]) -> None:
+        self.__dict__ = values
 
     def __getattr__(self, formal: str) -> Any:
-        try:
-            return self._values[formal]
-        except KeyError:
-            raise AttributeError(f"no formal {formal!r} here; there are {', '.join(self._values)}") from None
+        raise AttributeError(f"no formal {formal!r} here; there are {', '.join(self.__dict__)}")
 
 
 @attrs.frozen
@@ -172,10 +172,10 @@ class _Pass:
         self.steps: list[_Step] = []
         self.version: dict[str, int] = defaultdict(int)
         self.writer: dict[tuple[str, int], int] = {}
-        self.readers: dict[tuple[str, int], list[int]] = defaultdict(list)
+        self.first_reader: dict[tuple[str, int], int] = {}
+        self.readers: dict[tuple[str, int], int] = defaultdict(int)
         self.parts: dict[tuple[str, int], list[_Part]] = defaultdict(list)
-        self.waiting: dict[Grad, set[str]] = defaultdict(set)
-        """For each gradient that is part of others, the blobs that they belong to."""
+        """Contributions to the gradients of blobs that more than one operator reads."""
         self.ops: list[_Op] = []
         self.grads = _Held()
         self.names = set(net.blobs())
@@ -185,7 +185,9 @@ class _Pass:
     def _record(self, index: int, op: OperatorDef) -> None:
         reads = {name: self.version[name] for name in op.inputs}
         for name in op.inputs:
-            self.readers[name, reads[name]].append(index)
+            key = (name, reads[name])
+            self.first_reader.setdefault(key, index)
+            self.readers[key] += 1
         for name in op.outputs:
             self.version[name] += 1
             self.writer[name, self.version[name]] = index
@@ -250,12 +252,14 @@ class _Pass:
             )
         builder = _Builder(self, step, declared, out_grads)
         rule(builder)
-        found = builder.found
-        for position, part in found:
+        new: dict[str, Grad] = {}
+        for position, part in builder.found.items():
             name = step.op.inputs[position]
-            self.parts[name, step.reads[name]].append(part)
-            self.waiting[part.grad].add(name)
-        self._forget(step, {step.op.inputs[position]: part.grad for position, part in found})
+            new[name] = part.grad
+            key = (name, step.reads[name])
+            if self.readers[key] > 1:
+                self.parts[key].append(part)
+        self._forget(step, new)
 
     def _forget(self, step: _Step, new: Mapping[str, Grad]) -> None:
         """Take over new gradients; an input this operator overwrites has no other."""
@@ -266,15 +270,14 @@ class _Pass:
                 self.grads.set(name, None)
 
     def _accumulate(self, step: _Step) -> None:
-        for name in dict.fromkeys(step.op.inputs):
-            key = (name, step.reads[name])
-            readers, parts = self.readers[key], self.parts[key]
-            if len(readers) < 2 or readers[0] != step.index or len(parts) < 2:
+        for key in step.reads.items():
+            name, parts = key[0], self.parts.get(key, ())
+            if len(parts) < 2 or self.first_reader[key] != step.index:
                 continue
             if len({type(p.grad) for p in parts}) > 1:
                 raise GradientError(
                     f"blob {name!r} gets a dense and a sparse gradient, which cannot be added",
-                    read_by=", ".join(str(self.net.ops[i]) for i in readers),
+                    read_by=", ".join(str(s.op) for s in self.steps if s.reads.get(name) == key[1]),
                     fix="make the sparse one dense (EnsureDense, or a dense Gather)",
                 )
             base = self._base(name, parts)
@@ -308,12 +311,10 @@ class _Pass:
             names.append(joined)
         return SparseGrad(*names)
 
-    def require_current(self, name: str, version: int, step: _Step) -> None:
-        """Raise unless ``name`` still holds the value that ``step`` saw when the backward pass runs."""
-        if self.version[name] == version:
-            return
+    def overwritten(self, name: str, version: int, step: _Step) -> GradientError:
+        """The error that ``name`` will hold another value than ``step`` saw when the backward pass runs."""
         culprit = self.net.ops[self.writer[name, version + 1]]
-        raise GradientError(
+        return GradientError(
             f"the gradient of {step.op.type} needs blob {name!r} as it was, but it is overwritten later",
             needed_by=f"{step.op}     (operator {step.index} of net {self.net.name!r}, version {version})",
             overwritten_by=f"{culprit}     (version {self.version[name]} at the end)",
@@ -347,14 +348,14 @@ class _Builder:
 
     def __init__(self, owner: _Pass, step: _Step, declared: Operator, out_grads: Sequence[Grad | None]) -> None:
         self._owner, self._step = owner, step
-        self.found: list[tuple[int, _Part]] = []
+        self.found: dict[int, _Part] = {}
         self._added: list[_Op] = []
         self._mentions: dict[int, list[tuple[list[str], int]]] = defaultdict(list)
         op = step.op
         targets = [_Target(f"{name}_grad", i) for i, name in enumerate(op.inputs)]
         ins, outs = declared.formal_inputs, declared.formal_outputs
-        self.blob = _ByFormal({**ins.by_name([_Input(name) for name in op.inputs]), **outs.by_name(op.outputs)})
-        self.grad = _ByFormal({**ins.by_name(targets), **outs.by_name(list(out_grads))})
+        self.blob = _ByFormal(ins.by_name(list(map(_Input, op.inputs))) | outs.by_name(op.outputs))
+        self.grad = _ByFormal(ins.by_name(targets) | outs.by_name(out_grads))
 
     @property
     def args(self) -> Args:
@@ -364,16 +365,13 @@ class _Builder:
         self, type_: Any, inputs: Sequence[Any], outputs: Sequence[Any], args: Mapping[str, Any] | None = None
     ) -> None:
         op = self._step.op
-        ins = _flat(inputs)
+        ins, outs = _flat(inputs), _flat(outputs)
         for name in ins:
-            if isinstance(name, SparseGrad):
-                raise GradientError(f"{op.type} takes no sparse gradient of its output", operator=op, added_at=op.where)
             self._check(name)
-        outs = _flat(outputs)
         made = _Op(
             type_ if isinstance(type_, str) else type_.__name__,
-            [str(name) for name in ins],
-            [str(name) for name in outs],
+            self._named(ins),
+            self._named(outs),
             op.args if args is None else args,
             op.device,
             op.engine,
@@ -382,41 +380,50 @@ class _Builder:
         )
         self._owner.ops.append(made)
         self._added.append(made)
-        for names, listed in ((ins, made.inputs), (outs, made.outputs)):
-            for index, name in enumerate(names):
-                if isinstance(name, _Target):
-                    self._mentions[name.position].append((listed, index))
         for index, out in enumerate(outs):
             if isinstance(out, _Target):
-                part = _Part(str(out), (_Place(made, index, self._mentions[out.position]),))
-                self.found = [*(f for f in self.found if f[0] != out.position), (out.position, part)]
+                self.found.pop(out.position, None)
+                self.found[out.position] = _Part(made.outputs[index], (_Place(made, index, self._mentions[out.position]),))
 
-    def _check(self, name: str) -> None:
-        step = self._step
-        if any(name in made.outputs for made in self._added):
+    def _named(self, names: Sequence[Any]) -> list[str]:
+        """Return plain names, and note where the gradients that this operator makes are mentioned."""
+        listed: list[str] = []
+        for name in names:
+            if isinstance(name, _Target):
+                self._mentions[name.position].append((listed, len(listed)))
+            listed.append(str(name))
+        return listed
+
+    def _check(self, name: Any) -> None:
+        step, owner = self._step, self._owner
+        if isinstance(name, SparseGrad):
+            op = step.op
+            raise GradientError(f"{op.type} takes no sparse gradient of its output", operator=op, added_at=op.where)
+        version = step.reads.get(name)
+        if not isinstance(name, _Input):
+            version = step.writes.get(name, version)
+        if version is None or owner.version[name] == version or owner.grads.count.get(name):
             return
-        version = step.reads.get(name) if isinstance(name, _Input) else step.writes.get(name, step.reads.get(name))
-        if version is not None and not self._owner.grads.blobs(name):
-            self._owner.require_current(name, version, step)
+        if not any(name in made.outputs for made in self._added):
+            raise owner.overwritten(name, version, step)
 
     def same(self, source: Any, target: Any) -> None:
         if isinstance(source, SparseGrad):
-            self.found.append((target.position, _Part(source, (None, None))))
+            self.found[target.position] = _Part(source, (None, None))
         elif source is not None:
-            self.found.append((target.position, _Part(str(source), (None,))))
+            self.found[target.position] = _Part(str(source), (None,))
 
     def sparse(self, target: Any, indices: Any, values: Any) -> None:
         self._check(indices)
         places = (self._place(indices), self._place(values))
-        self.found.append((target.position, _Part(SparseGrad(str(indices), str(values)), places)))
+        self.found[target.position] = _Part(SparseGrad(str(indices), str(values)), places)
 
     def _place(self, name: str) -> _Place | None:
         return next((_Place(op, op.outputs.index(name), []) for op in self._added if name in op.outputs), None)
 
     def is_shared(self, grad: Any) -> bool:
-        holders = self._owner.grads.blobs(grad)
-        waiting = self._owner.waiting.get(grad, frozenset())
-        return len(holders) > 1 or grad in self._owner.names or not waiting <= holders
+        held = self._owner.grads
+        return held.count.get(grad, 0) > 1 or grad in held.replaced or grad in self._owner.names
 
     def zeros(self, like: str) -> str:
         name = f"{like}_zero_grad"

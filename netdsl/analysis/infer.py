@@ -7,7 +7,6 @@ from typing import Any
 
 from netdsl.errors import InferenceError, NetdslError
 from netdsl.ir import UNKNOWN, BlobType, DType, NetDef, Opaque, OperatorDef, TensorType
-from netdsl.ops.dtypes import DTypes
 from netdsl.ops.schema import Operator, bound, is_known
 
 
@@ -34,7 +33,7 @@ def infer_bound(
 
 def _outputs(bound_op: Operator, op: OperatorDef, actual: Sequence[BlobType]) -> tuple[BlobType, ...]:
     rule: Any = getattr(bound_op, "infer", None)
-    if rule is None or any([isinstance(t, TensorType) and t.shape is None for t in actual]):
+    if rule is None or None in [getattr(t, "shape", ()) for t in actual]:
         return (UNKNOWN,) * len(op.outputs)
     result: Any = rule(*bound_op.formal_inputs.group(actual))
     values: tuple[BlobType, ...] = result if isinstance(result, tuple) else (result,)
@@ -56,11 +55,7 @@ def check_dtypes(bound_op: Operator, names: Sequence[str], actual: Sequence[Blob
                 expected=formal.dtypes,
                 got=type_,
             )
-        if (
-            isinstance(type_, Opaque)
-            or type_.dtype is None
-            or not (isinstance(formal.dtypes, DTypes) and formal.dtypes.tied)
-        ):
+        if not formal.dtypes.tied or isinstance(type_, Opaque) or type_.dtype is None:
             continue
         first, dtype = tied.setdefault(formal.dtypes.name, (name, type_.dtype))
         if dtype is not type_.dtype:

@@ -14,6 +14,7 @@ from netdsl.dsl.blob import Blob, GradientMap, SparseGradient
 from netdsl.dsl.scopes import as_device, current_device, current_name_scope
 from netdsl.errors import NetdslError, NetError, SchemaError
 from netdsl.ir import UNKNOWN, BlobType, Device, DType, NetDef, OperatorDef, TensorType
+from netdsl.ir.args import NO_ARGS
 from netdsl.ir.text import dump
 from netdsl.ops.schema import Operator, bound, is_known, lookup
 from netdsl.ops.validate import check_formals
@@ -171,7 +172,7 @@ class Net(OpCalls):
         where = author_line()
         try:
             cls = lookup(type_) if isinstance(type_, str) else type_
-            ins = [self._scoped(b) for b in _listed(inputs)]
+            ins = self._names(inputs)
             outs = self._output_names(cls, outputs)
             made = cls.bind(args or {}, len(outs))
             check_formals(cls, ins, outs)
@@ -181,16 +182,16 @@ class Net(OpCalls):
             cls.__name__,
             ins,
             outs,
-            {k: _as_declared(made, k, v) for k, v in (args or {}).items() if v is not None},
+            {k: _as_declared(made, k, v) for k, v in args.items() if v is not None} if args else NO_ARGS,
             as_device(device) if device is not None else current_device(),
             engine,
             name,
-            [self._scoped(b) for b in _listed(control_inputs)],
+            self._names(control_inputs),
             where=where,
         )
         self._take(record, made)
         blobs = tuple([Blob(out, self) for out in outs])
-        if len(blobs) == 1 and not any(o.many for o in cls.outputs):
+        if len(blobs) == 1 and cls.formal_outputs.run is None:
             return blobs[0]
         return blobs or None
 
@@ -225,7 +226,10 @@ class Net(OpCalls):
         if outputs is None or isinstance(outputs, int):
             count = cls.formal_outputs.required if outputs is None else outputs
             return self._unnamed(cls.__name__, count)
-        return [self._scoped(b) for b in _listed(outputs)]
+        return self._names(outputs)
+
+    def _names(self, blobs: BlobLike | Sequence[BlobLike]) -> list[str]:
+        return [self._scoped(b) for b in _listed(blobs)]
 
     def _unnamed(self, type_: str, count: int) -> list[str]:
         """Deterministic names: ``net/FC``, ``net/FC_2``, and ``net/Split:0`` of several."""
@@ -331,7 +335,7 @@ def as_dtype(dtype: Any) -> DType:
 
 
 def _listed(blobs: Any) -> list[Any]:
-    return [blobs] if isinstance(blobs, Blob | str) else list(blobs)
+    return [blobs] if isinstance(blobs, (Blob, str)) else list(blobs)
 
 
 def _as_declared(made: Operator, name: str, value: Any) -> Any:

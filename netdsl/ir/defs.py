@@ -38,7 +38,7 @@ class Device:
 
 
 def _texts(names: Iterable[Any]) -> tuple[str, ...]:
-    return tuple([name if type(name) is str else str(name) for name in names])
+    return tuple([name if type(name) is str else str(name) for name in names]) if names else ()
 
 
 @attrs.frozen(cache_hash=True)

@@ -28,6 +28,7 @@ class Formals:
 
     def __init__(self, operator: str, side: str, formals: Sequence[Formal]) -> None:
         self.operator, self.side, self.formals = operator, side, tuple(formals)
+        self.names = tuple([f.name for f in formals])
         self.required = sum(f.many * f.least if f.many else not f.optional for f in formals)
         self.run = next((f for f in formals if f.many), None)
         self.limit = None if self.run else len(self.formals)
@@ -71,10 +72,14 @@ class Formals:
 
     def group(self, items: Sequence[T]) -> list[Any]:
         """Return one value per formal: an item, None where absent, a tuple for a run."""
+        if self.run is None and len(items) == len(self.formals):
+            return list(items)
         return [items[p] if type(p) is int else self._run(items, p) for _, p in self.layout(len(items))]
 
     def by_name(self, items: Sequence[T]) -> dict[str, Any]:
         """As :meth:`group`, by formal name."""
+        if self.run is None and len(items) == len(self.formals):
+            return dict(zip(self.names, items, strict=True))
         return {name: items[p] if type(p) is int else self._run(items, p) for name, p in self.layout(len(items))}
 
     def _run(self, items: Sequence[T], place: Any) -> Any:
@@ -87,6 +92,8 @@ class Formals:
 
     def flatten(self, values: Sequence[Any], count: int) -> list[Any]:
         """Undo :meth:`group`: the first ``count`` values, runs opened, absent ones left out."""
+        if self.run is None and count == len(self.formals):
+            return list(values[:count])
         flat: list[Any] = []
         for (_, place), value in zip(self.layout(count), values, strict=False):
             if isinstance(place, slice):
