@@ -49,15 +49,16 @@ def check_dtypes(bound_op: Operator, names: Sequence[str], actual: Sequence[Blob
     formals: Sequence[Any] = bound_op.formal_inputs.aligned(len(names))
     tied: dict[str, tuple[str, DType]] = {}
     for formal, name, type_ in zip(formals, names, actual, strict=True):
-        if not formal.dtypes.accepts(type_):
+        dtypes = formal.dtypes
+        if not dtypes.accepts(type_):
             raise InferenceError(
                 f"{type(bound_op).__name__}: input {formal.name}, blob {name!r}, is of the wrong type",
-                expected=formal.dtypes,
+                expected=dtypes,
                 got=type_,
             )
-        if not formal.dtypes.tied or isinstance(type_, Opaque) or type_.dtype is None:
+        if not dtypes.tied or isinstance(type_, Opaque) or type_.dtype is None:
             continue
-        first, dtype = tied.setdefault(formal.dtypes.name, (name, type_.dtype))
+        first, dtype = tied.setdefault(dtypes.name, (name, type_.dtype))
         if dtype is not type_.dtype:
             raise InferenceError(
                 f"{type(bound_op).__name__}: inputs must share one dtype",

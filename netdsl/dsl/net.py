@@ -229,7 +229,7 @@ class Net(OpCalls):
         return self._names(outputs)
 
     def _names(self, blobs: BlobLike | Sequence[BlobLike]) -> list[str]:
-        return [self._scoped(b) for b in _listed(blobs)]
+        return [b.name if type(b) is Blob else self._scoped(b) for b in _listed(blobs)]
 
     def _unnamed(self, type_: str, count: int) -> list[str]:
         """Deterministic names: ``net/FC``, ``net/FC_2``, and ``net/Split:0`` of several."""

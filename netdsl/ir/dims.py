@@ -62,6 +62,8 @@ def merge_shapes(a: Shape | None, b: Shape | None) -> Shape | None:
 
 def broadcast(*shapes: Shape | None) -> Shape | None:
     """Return the shape of NumPy's broadcasting; raises ValueError where it is impossible."""
+    if not shapes or shapes.count(shapes[0]) == len(shapes):
+        return shapes[0] if shapes else ()
     if any(s is None for s in shapes):
         return None
     known = [s for s in shapes if s is not None]

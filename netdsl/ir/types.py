@@ -28,6 +28,8 @@ class DType(enum.Enum):
     FLOAT16 = "float16"
     DOUBLE = "float64"
 
+    __hash__ = object.__hash__  # that of Enum is a Python function, and dtypes are looked up for every operator
+
     @property
     def number(self) -> int:
         """The number that Caffe2's files and ``dtype`` arguments use."""
