@@ -1,0 +1,204 @@
+"""Pages: pictures to explore, curves, summaries and tables, each page one file that needs no network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from typing import Any
+
+import attrs
+
+from netdsl.ir import BlobType, NetDef
+from netdsl.viz import layout
+from netdsl.viz.curves import charts
+from netdsl.viz.labels import label
+from netdsl.viz.layout import Picture, lay_out
+from netdsl.viz.place import Band
+from netdsl.viz.text import argument, markup, printable, script_json
+
+MAX_ROWS = 260
+"""A picture starts with the deepest scopes closed until it has at most so many rows."""
+MAX_NESTED = 12
+"""A nested net of more operators starts closed."""
+
+
+@attrs.frozen
+class Tab:
+    """One page of the page: ``body`` is markup; ``picture`` says that it fills the window."""
+
+    title: str
+    body: str
+    picture: bool = False
+
+
+def net_page(net: NetDef, types: Mapping[str, BlobType] | None, title: str | None) -> str:
+    """Return the page of one net, with its table of parameters if its metadata has one."""
+    heading = title if title is not None else net.name or "net"
+    tabs = [Tab("Picture", picture_view(lay_out(net, types)), picture=True)]
+    if net.metadata.get("parameters"):
+        tabs.append(Tab("Parameters", parameter_table(net)))
+    return page(heading, tabs)
+
+
+def training(
+    title: str, nets: Mapping[str, NetDef], curves: Mapping[str, Sequence[float]], summary: Mapping[str, Any]
+) -> str:
+    """Return the page of a training."""
+    overview = [f'<div class="cards">{"".join(map(_card, summary.items()))}</div>', f'<div class="charts">{charts(curves)}</div>']
+    tables = [f"<h2>Parameters of {markup(name)}</h2>{parameter_table(net)}" for name, net in nets.items() if net.metadata.get("parameters")]
+    pictures = [Tab(f"{name} net", picture_view(lay_out(net)), picture=True) for name, net in nets.items()]
+    return page(title, [Tab("Training", "".join([*overview, *tables])), *pictures])
+
+
+def page(title: str, tabs: Sequence[Tab]) -> str:
+    """Return the page that holds ``tabs``."""
+    buttons = "".join(f'<button role="tab" data-tab="{i}">{markup(tab.title)}</button>' for i, tab in enumerate(tabs))
+    bodies = "".join(
+        f'<section class="{"picture" if tab.picture else "text"}" data-tab="{i}" hidden>{tab.body}</section>' for i, tab in enumerate(tabs)
+    )
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{markup(title)}</title><style>{_asset('page.css')}</style></head><body>"
+        f'<header><h1>{markup(title)}</h1><nav role="tablist">{buttons}</nav></header><main>{bodies}</main>'
+        "<noscript>This page draws its picture by script.</noscript>"
+        f"<script>{_asset('picture.js')}\n{_asset('page.js')}</script></body></html>\n"
+    )
+
+
+def _asset(name: str) -> str:
+    return files("netdsl.viz").joinpath(name).read_text("utf-8")
+
+
+def _card(item: tuple[str, Any]) -> str:
+    name, value = item
+    shown = "–" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"<div><dt>{markup(name)}</dt><dd>{markup(shown)}</dd></div>"
+
+
+def parameter_table(net: NetDef) -> str:
+    """Return the table of ``net.metadata["parameters"]``, a column for every key that a row has."""
+    rows: Sequence[Mapping[str, Any]] = net.metadata["parameters"]
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    head = "".join(f"<th>{markup(column.replace('_', ' '))}</th>" for column in columns)
+    body = "".join("<tr>" + "".join(f"<td>{markup(_cell(row.get(column)))}</td>" for column in columns) + "</tr>" for row in rows)
+    return f'<div class="table"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {inner}" for key, inner in value.items())
+    if isinstance(value, list | tuple):
+        return "×".join(map(str, value)) or "scalar"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else str(value)
+
+
+# -------------------------------------------------------------------- pictures
+
+
+def picture_view(picture: Picture) -> str:
+    """Return the element in which ``picture.js`` shows a picture, with the picture as data."""
+    return (
+        '<div class="view"><div class="tools"><input type="search" placeholder="Search operators and blobs  ( / )" '
+        'aria-label="Search"><span class="found"></span><button data-do="open">Open all</button>'
+        '<button data-do="close">Close all</button><button data-do="fit">Fit</button>'
+        '<button data-do="in" aria-label="Zoom in">+</button><button data-do="out" aria-label="Zoom out">−</button></div>'
+        '<div class="stage"><canvas class="paper" tabindex="0"></canvas><canvas class="map"></canvas>'
+        '<aside class="details" hidden></aside></div>'
+        f'<script type="application/json" class="data">{script_json(picture_data(picture))}</script></div>'
+    )
+
+
+def picture_data(picture: Picture) -> dict[str, Any]:
+    """Return what ``picture.js`` draws, as JSON: geometry and texts, nothing left to be worked out but rows' tops."""
+    closed = _start_closed(picture)
+    return {
+        "name": printable(picture.scene.net.name),
+        "width": picture.width,
+        "rail": picture.rail,
+        "gap": layout.ROW_GAP,
+        "margin": layout.MARGIN,
+        "header": layout.HEADER,
+        "pad": layout.LANE_PAD,
+        "indent": layout.INDENT,
+        "bandTop": layout.BAND_TOP,
+        "bandBottom": layout.BAND_BOTTOM,
+        "lanes": [
+            {"role": lane.role.value, "left": lane.left, "right": lane.right, "count": lane.count} for lane in picture.lanes
+        ],
+        "rows": picture.heights,
+        "bands": [_band(picture, index, band, index in closed) for index, band in enumerate(picture.grid.bands)],
+        "nodes": [_node(picture, index) for index in range(len(picture.boxes))],
+        "edges": [
+            [edge.source, edge.target, printable(edge.blob), ("down", "beside", "hidden").index(way.kind), way.x]
+            for edge, way in zip(picture.scene.edges, picture.ways, strict=True)
+        ],
+    }
+
+
+def _band(picture: Picture, index: int, band: Band, closed: bool) -> dict[str, Any]:
+    counts = dict.fromkeys((role.value for role in layout.LANES), 0)
+    for row in range(band.first, band.last + 1):
+        for (role, _), nodes in picture.grid.rows[row].items():
+            counts[role.value] += sum(picture.scene.nodes[node].op is not None for node in nodes)
+    return {
+        "label": printable(band.label),
+        "path": printable(band.path),
+        "depth": band.depth,
+        "parent": band.parent,
+        "first": band.first,
+        "last": band.last,
+        "owner": band.owner,
+        "closed": closed,
+        "counts": counts,
+    }
+
+
+def _start_closed(picture: Picture) -> set[int]:
+    """Which bands start closed: large nested nets, and scopes from the deepest level that leaves few enough rows."""
+    bands = picture.grid.bands
+    closed = {i for i, band in enumerate(bands) if band.owner is not None and band.last - band.first >= MAX_NESTED}
+    if len(picture.heights) <= MAX_ROWS:
+        return closed
+    for depth in sorted({band.depth for band in bands}, reverse=True):
+        closed.update(i for i, band in enumerate(bands) if band.depth == depth and band.last > band.first)
+        if _visible_rows(picture, closed) <= MAX_ROWS:
+            break
+    return closed
+
+
+def _visible_rows(picture: Picture, closed: set[int]) -> int:
+    hidden = 0
+    until = -1
+    for index, band in enumerate(picture.grid.bands):  # ordered by first row, outer ones first
+        if index in closed and band.first > until:
+            hidden += band.last - band.first
+            until = band.last
+    return len(picture.heights) - hidden
+
+
+def _node(picture: Picture, index: int) -> dict[str, Any]:
+    node, box = picture.scene.nodes[index], picture.boxes[index]
+    said = label(node)
+    made: dict[str, Any] = {
+        "row": box.row, "x": box.x, "dy": box.dy, "w": box.width, "h": box.height, "lane": node.lane.value,
+        "title": said.title, "note": said.note, "name": said.name, "type": said.type, "chips": box.chips,
+    }  # fmt: skip
+    if node.op is None:
+        return made | {"outputs": [[printable(node.blob), str(node.types[0])]]}
+    op = node.op
+    made |= {
+        "op": printable(op.type),
+        "inputs": [printable(name) for name in op.inputs],
+        "held": [[printable(name), str(type_)] for name, type_ in node.held],
+        "outputs": [[printable(name), str(type_)] for name, type_ in zip(op.outputs, node.types, strict=True)],
+        "args": {printable(name): argument(value) for name, value in op.args.items()},
+        "where": printable(str(op.where)) if op.where else "",
+        "device": str(op.device or ""),
+        "engine": printable(op.engine),
+        "call": printable(op.name),
+        "known": node.known,
+    }
+    return {key: value for key, value in made.items() if value not in ("", [], {}, ()) or key == "known"}

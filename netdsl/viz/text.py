@@ -1,0 +1,95 @@
+"""Names, types and arguments as short text, and escaping."""
+
+from __future__ import annotations
+
+import html
+import json
+from typing import Any
+
+from netdsl.ir import BlobType, DType, NetDef, Opaque, OperatorDef, Packed, TensorType
+from netdsl.ops.schema import is_known, lookup
+
+_SHORT = {
+    DType.FLOAT: "f32",
+    DType.FLOAT16: "f16",
+    DType.DOUBLE: "f64",
+    DType.INT64: "i64",
+    DType.INT32: "i32",
+    DType.INT16: "i16",
+    DType.INT8: "i8",
+    DType.UINT16: "u16",
+    DType.UINT8: "u8",
+}
+_UNPRINTABLE = {code: chr(0x2400 + code) for code in range(32)} | {0x7F: "\u2421"}
+_NOT_XML = {0xFFFE: "\ufffd", 0xFFFF: "\ufffd"} | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
+
+
+def printable(text: str) -> str:
+    """Return ``text`` with control characters shown as symbols, and what XML or UTF-8 cannot hold replaced."""
+    return text.translate(_UNPRINTABLE | _NOT_XML) if not text.isprintable() else text
+
+
+def markup(text: object) -> str:
+    """Escape for HTML and SVG, in text as in attributes."""
+    return html.escape(printable(str(text)))
+
+
+def script_json(value: Any) -> str:
+    """Return JSON that can stand in a script element: nothing in it ends the element or opens a comment."""
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def fit(text: str, room: int) -> str:
+    """Return ``text`` in at most ``room`` characters, leaving out its middle (names differ at their ends)."""
+    text = printable(text)
+    if len(text) <= room:
+        return text
+    if room < 4:
+        return text[: max(room - 1, 0)] + "…" if room > 0 else ""
+    tail = (room - 1) * 3 // 5
+    return f"{text[: room - 1 - tail]}…{text[-tail:]}"
+
+
+def dims(type_: BlobType) -> str:
+    """Return a shape alone, as ``16×3×3``; "scalar" for rank 0; empty where nothing is known."""
+    if not isinstance(type_, TensorType) or type_.shape is None:
+        return ""
+    return "×".join("?" if d is None else str(d) for d in type_.shape) or "scalar"
+
+
+def short_type(type_: BlobType) -> str:
+    """Return a type as ``f16 N×16×8×8``, with nothing for what is not known."""
+    if isinstance(type_, Opaque):
+        return type_.kind
+    dtype = "" if type_.dtype is None else _SHORT.get(type_.dtype, type_.dtype.value)
+    return " ".join(part for part in (dtype, dims(type_)) if part)
+
+
+def argument(value: Any, room: int = 400) -> str:
+    """Return one argument's value as text; nested nets and long lists by their size only."""
+    if isinstance(value, NetDef):
+        return f"net of {len(value.ops)} operators"
+    if isinstance(value, Packed):
+        return f"{len(value)} numbers"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(argument(item, 40) for item in value[:24]) + (", …]" if len(value) > 24 else "]")
+    if isinstance(value, float):
+        return f"{value:.7g}"
+    return fit(value if isinstance(value, str) else str(value), room)
+
+
+def main_arguments(op: OperatorDef, room: int) -> str:
+    """Return the plain arguments that change the result, as many as fit: ``kernel 3 · pad 1``."""
+    hints: set[str] = {"order"}
+    if is_known(op.type):
+        hints |= {name for name, field in lookup(op.type).arguments().items() if field.metadata["hint"]}
+    shown = ""
+    for name, value in op.args.items():
+        if name in hints or not isinstance(value, int | float | str):
+            continue
+        text = f"{shown} · {name} {argument(value)}" if shown else f"{name} {argument(value)}"
+        if len(text) > room:
+            break
+        shown = text
+    return printable(shown)
