@@ -15,6 +15,7 @@ import attrs
 from netdsl.errors import GradientError, did_you_mean
 from netdsl.ir import Device, NetDef, OperatorDef, SourceLine
 from netdsl.ir.args import NO_ARGS, Args
+from netdsl.ir.rename import map_nets, rename_blobs
 from netdsl.ops.schema import Operator, bound
 
 
@@ -80,9 +81,31 @@ class _Place:
         return self.op.outputs[self.index]
 
     def rename(self, name: str) -> None:
+        if self.op.args:
+            self._rename_nested(name)
         self.op.outputs[self.index] = name
         for names, index in self.mentions:
             names[index] = name
+
+    def _rename_nested(self, new: str) -> None:
+        """Rename the blob in the nested nets that write it.
+
+        Raises:
+            GradientError: the nets get the gradient of what they overwrite under the same name.
+        """
+        old = self.name
+
+        def renamed(net: NetDef) -> NetDef:
+            if old in net.read_first() or not any(old in op.outputs for op in net.ops):
+                blob = old.removesuffix("_grad")
+                raise GradientError(
+                    f"{self.op.type} overwrites blob {blob!r}, which another operator has read",
+                    added_at=self.op.where,
+                    fix=f"let {self.op.type} write a fresh blob instead of {blob!r}",
+                )
+            return rename_blobs(net, {old: new})
+
+        self.op.args = map_nets(self.op.args, renamed)
 
 
 @attrs.define(eq=False)

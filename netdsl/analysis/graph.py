@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 from netdsl.ir import NetDef
@@ -13,9 +14,10 @@ def graph(net: NetDef) -> Any:
 
     Operator nodes are ``("op", index)`` with attributes ``kind="operator"``, ``type``, ``op`` (the
     record); blob nodes are ``("blob", name, version)`` with ``kind="blob"``, ``name`` and ``version``
-    (0 is what the workspace held before the run). Edges from a blob to its readers carry ``input``,
-    edges from an operator to what it writes ``output``: the position. Outputs and inputs of the net are
-    marked on their blob nodes (``is_input``, ``is_output``).
+    (0 is what the workspace held before the run). Edges from a blob to its readers carry ``inputs``,
+    edges from an operator to what it writes ``outputs``: the positions, as a tuple, for an operator may
+    read one blob twice. Outputs and inputs of the net are marked on their blob nodes (``is_input``,
+    ``is_output``).
     """
     import networkx as nx
 
@@ -34,11 +36,18 @@ def graph(net: NetDef) -> Any:
     for index, op in enumerate(net.ops):
         node = ("op", index)
         made.add_node(node, kind="operator", type=op.type, op=op)
-        for position, name in enumerate(op.inputs):
-            made.add_edge(blob(name), node, input=position)
-        for position, name in enumerate(op.outputs):
+        for name, positions in _positions(op.inputs).items():
+            made.add_edge(blob(name), node, inputs=positions)
+        for name, positions in _positions(op.outputs).items():
             version[name] += 1
-            made.add_edge(node, blob(name), output=position)
+            made.add_edge(node, blob(name), outputs=positions)
     for name in net.outputs:
         made.nodes[blob(name)]["is_output"] = True
     return made
+
+
+def _positions(names: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    found: dict[str, tuple[int, ...]] = {}
+    for position, name in enumerate(names):
+        found[name] = (*found.get(name, ()), position)
+    return found

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import sys
-from functools import lru_cache
 
 from netdsl.ir import SourceLine
 
-_AUTHORING = tuple(
-    f"netdsl.{package}"
-    for package in ("dsl", "model", "optimizers", "initializers", "ops", "analysis", "passes", "compat", "predict")
+AUTHORING = frozenset(
+    ("analysis", "compat", "dsl", "initializers", "ir", "model", "onnx", "ops", "optimizers", "passes", "predict")
 )
+"""The packages of netdsl whose functions append operators for their caller."""
+
+_PLUMBING = ("contextlib", "functools")
 
 
 def author_line() -> SourceLine | None:
     """Return where the author's code is now, or None when there is only ours."""
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     while frame is not None:
-        if not _is_authoring(frame.f_globals.get("__name__", "")):
+        name = frame.f_globals.get("__name__", "")
+        if not _is_ours(name):
             return SourceLine(frame.f_code.co_filename, frame.f_lineno)
         frame = frame.f_back
     return None
 
 
-@lru_cache(1024)
-def _is_authoring(module: str) -> bool:
-    return module.startswith(_AUTHORING) or module == "contextlib"
+def _is_ours(module: str) -> bool:
+    if not module.startswith("netdsl."):
+        return module in _PLUMBING
+    return module.split(".", 2)[1] in AUTHORING

@@ -31,6 +31,7 @@ class In:
 
     ``many=n`` makes it a run of groups of n blobs (at least ``least`` groups): bodies get a tuple of
     values for n = 1, else a tuple of n-tuples. ``host`` inputs are read on the CPU by every backend.
+    ``lazy`` ones need not exist when the operator runs (bodies get None): what it reads is up to nested nets.
     """
 
     name: str
@@ -40,6 +41,7 @@ class In:
     many: int = attrs.field(default=0, kw_only=True)
     least: int = attrs.field(default=1, kw_only=True)
     host: bool = attrs.field(default=False, kw_only=True)
+    lazy: bool = attrs.field(default=False, kw_only=True)
 
 
 def _names(value: str | Sequence[str] | None) -> tuple[str, ...]:

@@ -7,24 +7,33 @@ from typing import Any
 
 import attrs
 
-from netdsl.errors import BlobError, did_you_mean
+from netdsl.errors import BlobError, NetError, did_you_mean
 from netdsl.ir import NetDef, OperatorDef
+from netdsl.ir.rename import map_nets, rename_blobs
 from netdsl.ops.schema import is_known, lookup
 
 
 def rename(net: NetDef, mapping: Mapping[str, str]) -> NetDef:
-    """Return ``net`` with blobs renamed, in nested nets too.
+    """Return ``net`` with blobs renamed, in nested nets too; names may be exchanged.
 
     Raises:
         BlobError: a blob to rename that the net has not.
+        NetError: two blobs would get one name.
     """
-    if not mapping:
-        return net
+    moved = {old: new for old, new in mapping.items() if old != new}
     known = _all_blobs(net)
     for old in mapping:
         if old not in known:
             raise BlobError(f"net {net.name!r} has no blob {old!r} to rename", did_you_mean=did_you_mean(old, known))
-    return _rename(net, mapping)
+    holders = {name: name for name in known - moved.keys()}
+    for old, new in moved.items():
+        if new in holders:
+            raise NetError(
+                f"blob {old!r} of net {net.name!r} cannot be called {new!r}",
+                taken_by=holders[new] if holders[new] == new else f"{holders[new]}, which is renamed to it too",
+            )
+        holders[new] = old
+    return rename_blobs(net, moved) if moved else net
 
 
 def _all_blobs(net: NetDef) -> set[str]:
@@ -35,37 +44,27 @@ def _all_blobs(net: NetDef) -> set[str]:
     return found
 
 
-def _rename(net: NetDef, mapping: Mapping[str, str]) -> NetDef:
-    def names(blobs: Iterable[str]) -> list[str]:
-        return [mapping.get(b, b) for b in blobs]
-
-    ops = [
-        attrs.evolve(
-            op,
-            inputs=names(op.inputs),
-            outputs=names(op.outputs),
-            control_inputs=names(op.control_inputs),
-            args=map_nets(op, lambda nested: _rename(nested, mapping)),
-        )
-        for op in net.ops
-    ]
-    types = {mapping.get(b, b): t for b, t in net.types.items()}
-    return attrs.evolve(net, ops=ops, inputs=names(net.inputs), outputs=names(net.outputs), types=types)
+def reads(op: OperatorDef) -> dict[str, None]:
+    """Every blob that ``op`` reads, those that only its nested nets name included."""
+    found = dict.fromkeys(op.inputs)
+    for _, nested in op.nested:
+        found.update(_read_first(nested))
+    return found
 
 
-def map_nets(op: OperatorDef, function: Any) -> Mapping[str, Any]:
-    """Return the arguments of ``op`` with ``function`` applied to every nested net."""
-    changed: dict[str, Any] = {}
-    for name, value in op.args.items():
-        if isinstance(value, NetDef):
-            changed[name] = function(value)
-        elif isinstance(value, tuple) and value and isinstance(value[0], NetDef):
-            changed[name] = tuple(map(function, value))
-    return {**op.args, **changed} if changed else op.args
+def _read_first(net: NetDef) -> dict[str, None]:
+    written: set[str] = set()
+    needed: dict[str, None] = {}
+    for op in net.ops:
+        needed.update(dict.fromkeys(name for name in reads(op) if name not in written))
+        written.update(op.outputs)
+    return needed
 
 
 def extract(net: NetDef, outputs: Iterable[str]) -> NetDef:
     """Return the operators of ``net`` that the final values of ``outputs`` need, with what they read as inputs.
+
+    An operator with nested nets may leave an output as it was, so what wrote it before is kept too.
 
     Raises:
         BlobError: an output that the net does not compute.
@@ -76,43 +75,73 @@ def extract(net: NetDef, outputs: Iterable[str]) -> NetDef:
         if name not in written and name not in net.inputs:
             near = did_you_mean(name, written)
             raise BlobError(f"net {net.name!r} does not compute blob {name!r}", did_you_mean=near)
-    needed = set(wanted)
+    needed, perhaps = set(wanted), set[str]()
     kept: list[OperatorDef] = []
     for op in reversed(net.ops):
-        if needed.isdisjoint(op.outputs):
+        if needed.isdisjoint(op.outputs) and perhaps.isdisjoint(op.outputs):
             continue
+        if any(op.nested):
+            perhaps.update(needed.intersection(op.outputs))
+        else:
+            perhaps.difference_update(op.outputs)
         needed.difference_update(op.outputs)
-        needed.update(op.inputs)
-        for _, nested in op.nested:
-            needed.update(nested.read_first())
+        needed.update(reads(op))
         kept.append(op)
-    inputs = [name for name in dict.fromkeys([*net.inputs, *sorted(needed)]) if name in needed]
-    types = {name: t for name, t in net.types.items() if name in needed}
-    return attrs.evolve(net, ops=kept[::-1], inputs=inputs, outputs=wanted, types=types, metadata={})
+    given = [name for name in dict.fromkeys(net.inputs) if name in needed or name in perhaps]
+    inputs = [*given, *sorted(needed.difference(given))]
+    left = set(inputs)
+    ops = _without_lost_control(kept[::-1], left)
+    types = {name: type_ for name, type_ in net.types.items() if name in left}
+    return attrs.evolve(net, ops=ops, inputs=inputs, outputs=wanted, types=types, metadata={})
+
+
+def _without_lost_control(ops: list[OperatorDef], inputs: Iterable[str]) -> list[OperatorDef]:
+    """Leave out control inputs that nothing provides any more."""
+    if not any(op.control_inputs for op in ops):
+        return ops
+    there = {*inputs, *(name for op in ops for name in op.outputs)}
+    return [attrs.evolve(op, control_inputs=[n for n in op.control_inputs if n in there]) for op in ops]
 
 
 def for_test(net: NetDef) -> NetDef:
-    """Return ``net`` with every operator that has a test mode switched to it.
+    """Return ``net`` with every operator that has a test mode switched to it, in nested nets too.
 
-    Outputs that exist for training only (masks, running statistics) are left out where nothing reads them.
+    Outputs that exist in training only (masks, statistics of a batch) are left out.
+
+    Raises:
+        NetError: one of them is read, or is an output of the net.
     """
     ops: list[OperatorDef] = []
-    read = set(net.outputs)
+    readers: dict[str, str] = dict.fromkeys(net.outputs, f"the outputs of net {net.name!r}")
     for op in reversed(net.ops):
-        made = _switched(op, read)
-        read.update(made.inputs)
+        made = _switched(op, readers)
+        if not any(op.nested):
+            for name in op.outputs:
+                readers.pop(name, None)
+        readers.update(dict.fromkeys(reads(made), str(made)))
         ops.append(made)
     return attrs.evolve(net, ops=ops[::-1])
 
 
-def _switched(op: OperatorDef, read: set[str]) -> OperatorDef:
-    args: Mapping[str, Any] = map_nets(op, for_test)
+def _switched(op: OperatorDef, readers: Mapping[str, str]) -> OperatorDef:
+    args: Mapping[str, Any] = map_nets(op.args, for_test)
     declared = lookup(op.type) if is_known(op.type) else None
     if declared is None or declared.test_arg is None:
         return op if args is op.args else attrs.evolve(op, args=args)
-    outputs = list(op.outputs)
-    while declared.test_outputs is not None and len(outputs) > declared.test_outputs:
-        if outputs[-1] in read and outputs[-1] not in op.inputs:
-            break
-        outputs.pop()
-    return attrs.evolve(op, args={**args, declared.test_arg: 1}, outputs=outputs)
+    for name in op.outputs[declared.test_outputs :] if declared.test_outputs is not None else ():
+        if name in readers and name not in op.inputs:
+            raise NetError(
+                f"blob {name!r} exists in training only", computed_by=op, needed_by=readers[name], added_at=op.where
+            )
+    return attrs.evolve(op, args={**args, declared.test_arg: 1}, outputs=op.outputs[: declared.test_outputs])
+
+
+def inference(net: NetDef, outputs: Iterable[str]) -> NetDef:
+    """Return the operators that ``outputs`` need where nothing is trained, in test mode.
+
+    Raises:
+        BlobError: an output that the net does not compute.
+        NetError: an output that exists in training only.
+    """
+    wanted = tuple(outputs)
+    return extract(for_test(extract(net, wanted)), wanted)

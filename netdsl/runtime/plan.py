@@ -333,6 +333,14 @@ def host_input(operator: Operator, index: int, count: int) -> bool:
     return formal.host
 
 
+def needs(op: OperatorDef, name: str) -> bool:
+    """Whether an operator cannot run without its input ``name``."""
+    if name not in op.inputs:
+        return False
+    formals: Any = bound(op).formal_inputs.aligned(len(op.inputs))
+    return any(blob == name and not formal.lazy for blob, formal in zip(op.inputs, formals, strict=True))
+
+
 def check_declared(net: NetDef, types: Mapping[str, BlobType]) -> None:
     """Check what the workspace holds against the net's declared input types; named dims must agree.
 

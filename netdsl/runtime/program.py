@@ -16,7 +16,7 @@ from netdsl.ops.xp import Stream
 from netdsl.runtime.backends import Backend, Call
 from netdsl.runtime.cells import Cell
 from netdsl.runtime.context import Context
-from netdsl.runtime.plan import GroupStep, Known, Plan, Planner, Step, Unit, check_keep, resolve
+from netdsl.runtime.plan import GroupStep, Known, Plan, Planner, Step, Unit, check_keep, needs, resolve
 from netdsl.runtime.steps import Rebind, bind_step
 from netdsl.runtime.values import numpy_dtype, type_of
 
@@ -289,7 +289,7 @@ class Program:
         if self.workspace.cell(name).ready:
             return
         self._skipped[name] = step.index
-        reader = next((op for op in self._until_written(name, step.index) if name in op.inputs), None)
+        reader = next((op for op in self._until_written(name, step.index) if needs(op, name)), None)
         if reader is not None:
             raise BlobError(
                 f"blob {name!r} does not exist in the workspace: {step.op.type} has not written it",

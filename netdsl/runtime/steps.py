@@ -12,7 +12,7 @@ from netdsl.ir import BlobType, Opaque, TensorType
 from netdsl.ops.schema import Runs, Samples
 from netdsl.runtime.backends import Backend, Call
 from netdsl.runtime.cells import Cell
-from netdsl.runtime.plan import Step, host_input
+from netdsl.runtime.plan import Step, host_input, needs
 from netdsl.runtime.values import type_of
 
 if TYPE_CHECKING:
@@ -121,6 +121,7 @@ class Dynamic:
         self.outputs = [self._source(name, arrays) for name in step.op.outputs]
         count = len(step.op.inputs)
         self.host = [step.host or host_input(step.bound, i, count) for i in range(count)]
+        self.lazy = [not needs(step.op, name) for name in step.op.inputs]
         self.types: tuple[BlobType, ...] = step.types
         self._checked: tuple[BlobType, ...] | None = None
 
@@ -144,6 +145,8 @@ class Dynamic:
         value = source
         if isinstance(source, Cell):
             if not source.ready:
+                if self.lazy[index]:
+                    return None
                 raise BlobError(
                     f"blob {source.name!r} does not exist in the workspace",
                     read_by=f"{self.step.op}     ({self.step.place(self.program.net)})",

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from netdsl.errors import SchemaError
-from netdsl.ir import NetDef
+import attrs
+
+from netdsl.errors import GradientError, SchemaError
+from netdsl.ir import NetDef, OperatorDef
 from netdsl.ops.context import RunContext
 from netdsl.ops.dtypes import ANYTHING, Boolean
 from netdsl.ops.gradient import Gradients
@@ -24,7 +26,7 @@ class If(Operator):
 
     inputs = (
         In("condition", Boolean, host=True, doc="One bool."),
-        In("Xs", ANYTHING, many=1, least=0, doc="What the nets read."),
+        In("Xs", ANYTHING, many=1, least=0, lazy=True, doc="What the nets read."),
     )
     outputs = (Out("Ys", many=1, least=0, inplace=ANY_INPUT, doc="What the nets write."),)
 
@@ -37,13 +39,18 @@ class If(Operator):
 
     def gradient(self, g: Gradients) -> None:
         outer = {y: dy for y, dy in zip(g.blob.Ys, g.grad.Ys, strict=True) if dy}
-        nets = {name: net for name in ("then_net", "else_net") if (net := getattr(self, name)) is not None}
-        parts = {name: g.nested(net, outer) for name, net in nets.items()}
-        grads = {x: target for x, target in zip(g.blob.Xs, g.grad.Xs, strict=True) if _flows(parts, x)}
-        args: dict[str, Any] = {name: _ending_in(net, found, grads) for name, (net, found) in parts.items()}
-        read = {name for net in args.values() for name in net.inputs}
-        written = sorted(set(grads.values()))
-        g.add(If, [g.blob.condition, *sorted(read - {g.blob.condition})], written, args=args)
+        then = self.then_net or NetDef()
+        nets = {"then_net": then, "else_net": self.else_net or NetDef(f"{then.name}_otherwise")}
+        parts = {name: (net, *g.nested(net, outer)) for name, net in nets.items()}
+        flows = {name: _flowing(net, found, outer) for name, (net, _, found) in parts.items()}
+        reached = {name for found in flows.values() for name in found}
+        grads = {x: target for x, target in zip(g.blob.Xs, g.grad.Xs, strict=True) if x in reached}
+        if not grads:
+            return
+        args = {name: _ending_in(made, flows[name], grads) for name, (_, made, _) in parts.items()}
+        read = {name for net in args.values() for name in net.inputs} - {g.blob.condition}
+        _require_listed(read, {*g.blob.Xs, *g.blob.Ys, *outer.values()})
+        g.add(If, [g.blob.condition, *sorted(read)], sorted(grads.values()), args=args)
 
     def run(self, ctx: RunContext, condition: Array, Xs: tuple[Any, ...]) -> None:
         chosen = self.then_net if bool(condition.reshape(-1)[0]) else self.else_net
@@ -51,19 +58,40 @@ class If(Operator):
             ctx.execute(chosen)
 
 
-def _flows(parts: Mapping[str, tuple[NetDef, Mapping[str, str]]], blob: str) -> bool:
-    return any(blob in found for _, found in parts.values())
+def _flowing(net: NetDef, found: Mapping[str, str], outer: Mapping[str, str]) -> dict[str, str]:
+    """The gradients of what ``net`` begins with: of what it reads, and of what it leaves as it was.
+
+    Raises:
+        GradientError: a blob that this net only reads and the other overwrites, for which both would add up.
+    """
+    written = {name for op in net.ops for name in op.outputs}
+    flows = {name: found[name] for name in net.read_first() if name in found}
+    for name, grad in outer.items():
+        if name in written:
+            continue
+        if flows.setdefault(name, grad) != grad:
+            raise GradientError(
+                f"If: net {net.name!r} reads blob {name!r}, which the other net overwrites",
+                fix="let both nets write another blob",
+            )
+    return flows
+
+
+def _require_listed(read: set[str], listed: set[str]) -> None:
+    if missing := sorted(read - listed):
+        raise GradientError(
+            f"If: the gradient reads blob {missing[0]!r}, which is not among the operator's inputs and outputs",
+            fix="list what the nested nets write among the outputs, as netdsl.dsl.cond does",
+        )
 
 
 def _ending_in(net: NetDef, found: Mapping[str, str], grads: Mapping[str, str]) -> NetDef:
     """Make a gradient net write every gradient of ``grads`` under its name: a zero where none flows."""
-    from netdsl.ir import OperatorDef
-
     ops = list(net.ops)
     for blob, target in sorted(grads.items()):
         if blob not in found:
             ops.append(OperatorDef("ZerosLike", (blob,), (target,), is_gradient=True))
         elif found[blob] != target:
             ops.append(OperatorDef("Copy", (found[blob],), (target,), is_gradient=True))
-    made = NetDef(net.name, ops, outputs=tuple(sorted(set(grads.values()))))
-    return NetDef(made.name, made.ops, tuple(sorted(made.read_first())), made.outputs)
+    made = NetDef(net.name, ops, outputs=sorted(grads.values()))
+    return attrs.evolve(made, inputs=sorted(made.read_first()))

@@ -87,6 +87,7 @@ class SpatialBN(ChannelNorm):
         Out("saved_inv_std", optional=True, doc="``1 / sqrt(var + epsilon)`` of the batch, in training."),
     )
     test_arg = "is_test"
+    test_outputs = 1
     source = "https://arxiv.org/abs/1502.03167"
 
     is_test: bool = arg(doc="Use the running statistics.")
