@@ -71,6 +71,10 @@ class RunError(NetdslError, RuntimeError):
     """An operator that refused to run on the values it was given."""
 
 
+class UnknownArgumentWarning(UserWarning):
+    """A file has an argument that the operator does not know: it is kept, and does nothing."""
+
+
 class MissingExtraError(NetdslError, ImportError):
     """An optional dependency that is not installed; names the extra that brings it."""
 

@@ -13,13 +13,10 @@ from netdsl.analysis.training import Training
 from netdsl.errors import InferenceError, NetdslError, SchemaError, did_you_mean
 from netdsl.ir import UNKNOWN, BlobType, DType, NetDef, OperatorDef, TensorType
 from netdsl.ops.schema import Runs, all_types, bound, is_known, lookup
-from netdsl.ops.validate import check_use
+from netdsl.ops.validate import check_use, unknown_arguments
 
 CONSTANT_ONE = "ONE_"
 """How the constants are called that optimizers make whether or not they need them."""
-
-HINTS = frozenset({"order", "engine", "use_cudnn", "cudnn_exhaustive_search", "exhaustive_search", "ws_nbytes_limit"})
-"""Arguments that Caffe2's helpers put on every operator; they change no result."""
 
 
 def check(init: NetDef | None, net: NetDef | None = None) -> list[Finding]:
@@ -103,11 +100,10 @@ def _uses(net: NetDef) -> list[Finding]:
 
 def _unknown_arguments(net: NetDef, index: int, op: OperatorDef) -> list[Finding]:
     declared = lookup(op.type).arguments()
-    unknown = [name for name in op.args if name not in declared and name not in HINTS]
     message = "{} has no argument {!r}"
     return [
         about(rules.UNKNOWN_ARGUMENT, message.format(op.type, n), net, index, near=did_you_mean(n, declared))
-        for n in unknown
+        for n in unknown_arguments(op)
     ]
 
 

@@ -5,53 +5,72 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import re
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 import netdsl
-from netdsl.errors import NetdslError
+from netdsl.errors import NetdslError, did_you_mean
 
 COMMANDS = ("demo", "show", "draw", "check", "diff", "ops")
 """Every command; each is a module beside this one with HELP, ``add_arguments`` and ``run``."""
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with the arguments in the form of all errors."""
+
+    def error(self, message: str) -> NoReturn:
+        details: dict[str, str | None] = {"usage": self.format_usage().removeprefix("usage: ").strip()}
+        unknown = re.match("argument COMMAND: invalid choice: '([^']*)'", message)
+        if unknown:
+            message = f"no command is called {unknown[1]!r}"
+            details = {"commands": ", ".join(COMMANDS), "did_you_mean": did_you_mean(unknown[1], COMMANDS)}
+        self.exit(2, f"error: {NetdslError(message, **details)}\n")
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
-    top = argparse.ArgumentParser(
+    top = _Parser(
         prog="netdsl",
         description="Nets as data: train, read, draw, check and compare them.",
         epilog="`netdsl demo` is the place to start. `netdsl COMMAND --help` tells more of each command.",
     )
     top.add_argument("--version", action="version", version=f"netdsl {netdsl.__version__}")
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = top.add_subparsers(dest="command", metavar="COMMAND")
     for name in COMMANDS:
         module = importlib.import_module(f"netdsl.cli.{name}")
-        sub = commands.add_parser(name, help=module.HELP, description=f"{module.__doc__}", formatter_class=_Formatter)
+        form = argparse.RawDescriptionHelpFormatter
+        sub = commands.add_parser(name, help=module.HELP, description=module.__doc__, formatter_class=form)
         module.add_arguments(sub)
         sub.set_defaults(run=module.run)
     return top
 
 
-class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Keeps paragraphs of the description as written."""
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0 for success, 1 for findings, 2 for an error."""
-    options = parser().parse_args(arguments)
+    top = parser()
+    options = top.parse_args(arguments)
     try:
-        return int(options.run(options) or 0)
+        if options.command is None:
+            top.print_help()
+            return 0
+        status = int(options.run(options) or 0)
+        sys.stdout.flush()  # a closed pipe shows here, not when the interpreter ends
+        return status
     except NetdslError as error:
-        print(f"error: {error}", file=sys.stderr)
-        for note in getattr(error, "__notes__", ()):
-            print(note, file=sys.stderr)
+        _say(str(error), *getattr(error, "__notes__", ()))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
-        print(f"error: {name}{error.strerror or error}", file=sys.stderr)
+        _say(f"{name}{error.strerror or error}")
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
     return 2
+
+
+def _say(what: str, *notes: str) -> None:
+    print("\n".join([f"error: {what}", *notes]), file=sys.stderr)

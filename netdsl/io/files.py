@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
-from netdsl.errors import FileFormatError, ParseError, did_you_mean
+from netdsl.errors import FileFormatError, ParseError, UnknownArgumentWarning, did_you_mean
 from netdsl.io.atomic import replace_file
 from netdsl.io.sniff import FORMATS, foreign, text_beginning, text_format
-from netdsl.ir import NetDef, dump, from_json, parse, to_json
+from netdsl.ir import NetDef, OperatorDef, dump, from_json, parse, to_json
+from netdsl.ops.schema import is_known, lookup
+from netdsl.ops.validate import unknown_arguments
 
 _EXPECTED = "a net: Caffe2's binary or text form, netdsl text, or JSON"
 _EXTENSIONS = {
@@ -25,6 +28,8 @@ _EXTENSIONS = {
 def load(path: str | os.PathLike[str]) -> NetDef:
     """Return the net in a file: Caffe2 binary, Caffe2 text, netdsl text or JSON, told apart by its content.
 
+    Arguments that an operator does not know are kept, and warned of once each (UnknownArgumentWarning).
+
     Raises:
         FileFormatError: an empty, truncated or damaged file, one of another kind, or a folder.
         ParseError: netdsl text with a mistake; has line and column.
@@ -33,7 +38,24 @@ def load(path: str | os.PathLike[str]) -> NetDef:
     source = os.fspath(path)
     if os.path.isdir(path):
         raise FileFormatError(f"{source!r} is a folder", expected=_EXPECTED)
-    return decode(Path(path).read_bytes(), source)
+    net = decode(Path(path).read_bytes(), source)
+    for (type_, name), op in _unknown_arguments(net).items():
+        near = did_you_mean(name, lookup(type_).arguments())
+        meant = f"; did you mean {near}?" if near else ""
+        text = f"{type_} has no argument {name!r}, which does nothing in {op} of {source!r}{meant}"
+        warnings.warn(text, UnknownArgumentWarning, stacklevel=2)
+    return net
+
+
+def _unknown_arguments(net: NetDef) -> dict[tuple[str, str], OperatorDef]:
+    """The first operator of each type with each argument that the type does not know, nested nets included."""
+    found: dict[tuple[str, str], OperatorDef] = {}
+    for op in net.ops:
+        for _, nested in op.nested:
+            found = {**_unknown_arguments(nested), **found}
+        for name in unknown_arguments(op) if is_known(op.type) else ():
+            found.setdefault((op.type, name), op)
+    return found
 
 
 def save(net: Any, path: str | os.PathLike[str], format: str | None = None) -> None:

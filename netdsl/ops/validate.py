@@ -9,6 +9,9 @@ from netdsl.errors import SchemaError
 from netdsl.ir import OperatorDef
 from netdsl.ops.schema import ANY_INPUT, Operator, bound, lookup
 
+HINTS = frozenset({"order", "engine", "use_cudnn", "cudnn_exhaustive_search", "exhaustive_search", "ws_nbytes_limit"})
+"""Arguments that Caffe2's helpers put on every operator; they change no result."""
+
 
 def check_use(op: OperatorDef) -> None:
     """Check a record: arity, in-place rules, and the kinds of its arguments (unknown ones are let be).
@@ -18,6 +21,12 @@ def check_use(op: OperatorDef) -> None:
     """
     check_formals(lookup(op.type), op.inputs, op.outputs)
     bound(op)
+
+
+def unknown_arguments(op: OperatorDef) -> list[str]:
+    """Return the arguments of a record that its declaration does not know and that are no mere hints."""
+    declared = lookup(op.type).arguments()
+    return [name for name in op.args if name not in declared and name not in HINTS]
 
 
 def check_formals(cls: type[Operator], ins: Sequence[str], outs: Sequence[str]) -> None:
