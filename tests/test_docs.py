@@ -59,7 +59,7 @@ def test_python_runs_and_prints_what_the_page_says(page, tmp_path, monkeypatch):
     assert blocks, "the page shows no Python"
     for block in blocks:
         out = io.StringIO()
-        code = compile("\n" * block.line + block.source, str(page), "exec")  # so that errors tell the page's line
+        code = compile("\n" * block.line + block.source, str(page), "exec", dont_inherit=True)
         with contextlib.redirect_stdout(out):
             exec(code, names)
         if block.printed is not None:

@@ -139,7 +139,7 @@ class Operator:
     formal output; values of optional outputs beyond ``self.wanted`` are dropped.
 
     Class attributes a declaration may set:
-        elementwise: the body is a formula the runtime may trace (see docs/operators.md).
+        elementwise: the body is a formula the runtime may trace (see docs/howto/add-an-operator.md).
         role: what it does in a training step, for pictures and checks: "fill", "update", "counter", "loss", "cast".
         updates: formals (as pairs output, input) through which a parameter is updated.
         on_host: runs on the CPU in every workspace.
@@ -250,7 +250,7 @@ def operator(cls: _C) -> _C:
         problems.append(f"is declared twice, first in {OPERATORS[name].__module__}")
     if problems:
         raise TypeError(f"operator {name}: {'; '.join(problems)}")
-    made = attrs.frozen(cls, kw_only=True, slots=False)
+    made = attrs.frozen(cls, kw_only=True, slots=False, field_transformer=_annotated_by_text)
     for field in attrs.fields(made):
         if not field.metadata.get("internal"):
             kind_of(field)
@@ -258,6 +258,11 @@ def operator(cls: _C) -> _C:
     made.formal_outputs = Formals(name, "output", made.outputs)
     OPERATORS[name] = made
     return made
+
+
+def _annotated_by_text(_: type, fields: list[attrs.Attribute[Any]]) -> list[attrs.Attribute[Any]]:
+    """Annotations as text, as a module with ``from __future__ import annotations`` has them."""
+    return [f.evolve(type=f.type.__name__ if isinstance(f.type, type) else str(f.type)) for f in fields]
 
 
 def _problems(cls: type[Operator]) -> list[str]:
