@@ -35,6 +35,8 @@ class Updates:
         self.net: Net = model.net
         self.init: Net = model.init_net
         self.prefix = prefix
+        self.nonfinite: Blob | None = None
+        """Whether to skip this step, with loss scaling."""
         self._rates: dict[Any, Blob] = {}
 
     def once(self, type_: str, name: str, args: Mapping[str, Any], inputs: Any = ()) -> Blob:
@@ -72,12 +74,14 @@ class Updates:
                 self.net.add("AtomicIter", [Blob(MUTEX, self.net), counter], counter)
         return Blob(ITERATION, self.net)
 
-    def learning_rate(self, base_lr: float, policy: str, schedule: Mapping[str, Any]) -> Blob:
+    def learning_rate(
+        self, base_lr: float, policy: str, schedule: Mapping[str, Any], operator: str = "LearningRate"
+    ) -> Blob:
         """Return the blob of a learning rate; equal ones are appended once.
 
         ``base_lr`` is as the update operators want it: negative where they add.
         """
-        key = (base_lr, policy, tuple(sorted(schedule.items(), key=lambda item: item[0])))
+        key = (operator, base_lr, policy, tuple(sorted(schedule.items(), key=lambda item: item[0])))
         if key not in self._rates:
             iteration = self.iteration()
             name, count = f"{self.prefix}_lr", 1
@@ -85,7 +89,7 @@ class Updates:
                 count += 1
                 name = f"{self.prefix}_lr_{count}"
             args = {"base_lr": base_lr, "policy": policy, **schedule}
-            self._rates[key] = self.net.add("LearningRate", iteration, Blob(name, self.net), args)
+            self._rates[key] = self.net.add(operator, iteration, Blob(name, self.net), args)
         return self._rates[key]
 
     def lars(self, parameter: Blob, grad: Blob, offset: float) -> Blob:
@@ -135,13 +139,19 @@ class Optimizer(abc.ABC):
     """Base of the optimizers: ``build(model)`` appends one update per trained parameter.
 
     ``policy`` and ``schedule`` are those of the LearningRate operator: ``policy="step",
-    schedule={"stepsize": 100, "gamma": 0.5}``. A rate of 0 appends nothing.
+    schedule={"stepsize": 100, "gamma": 0.5}``, or of another ``rate_operator`` (WarmupLearningRate). A
+    rate of 0 appends nothing.
     """
 
     prefix: ClassVar[str]
+    decouples: ClassVar[bool] = False
+    """Whether its ``weight_decay`` acts on the parameter rather than on the gradient."""
+    skips: ClassVar[bool] = False
+    """Whether it heeds ``Updates.nonfinite``, as loss scaling needs."""
 
     base_learning_rate: float = attrs.field(default=0.01, validator=_rate)
     policy: str = "fixed"
+    rate_operator: str = "LearningRate"
     schedule: Mapping[str, Any] = attrs.field(factory=dict)
     sparse_dedup: str | None = attrs.field(default=None, validator=_aggregator)
 
@@ -181,4 +191,4 @@ class Optimizer(abc.ABC):
     def rate(self, to: Updates, parameter: Parameter, sign: int) -> Blob:
         """Return the learning-rate blob of ``parameter``; ``sign`` is -1 where the update adds."""
         base = sign * self.base_learning_rate * parameter.lr_multiplier
-        return to.learning_rate(base, self.policy, self.schedule)
+        return to.learning_rate(base, self.policy, self.schedule, self.rate_operator)

@@ -43,6 +43,33 @@ class LossScale:
         )
         return model.net.add("ScaleLoss", [loss, scale], f"scaled_{loss}")
 
+    def check(self, to: Updates, grads: Sequence[Blob]) -> Blob:
+        """Append the check of all gradients; return whether one is not finite.
+
+        Raises:
+            NetError: the loss was not scaled.
+        """
+        if not to.init.computes(self.blob):
+            raise NetError(
+                f"net {to.net.name!r} has no scaled loss",
+                expected="model.add_gradients(loss_scale.scaled(model, loss)) before the optimizer",
+            )
+        return to.net.add("CheckFinite", grads, Blob("nonfinite", to.net))
+
+    def adapt(self, to: Updates) -> None:
+        """Append the adaptation of a dynamic scale."""
+        if not self.dynamic:
+            return
+        zero = {"shape": [1], "value": 0, "dtype": DType.INT32}
+        tracker = to.once("ConstantFill", f"{self.blob}_growth_tracker", zero)
+        scale = Blob(self.blob, to.net)
+        args = {
+            "growth_factor": self.growth_factor,
+            "backoff_factor": self.backoff_factor,
+            "growth_interval": self.growth_interval,
+        }
+        to.net.add("UpdateLossScale", [scale, tracker, Blob("nonfinite", to.net)], [scale, tracker], args)
+
 
 @attrs.frozen(kw_only=True)
 class MasterWeightSGD(Optimizer):
@@ -67,13 +94,7 @@ class MasterWeightSGD(Optimizer):
         Raises:
             NetError: the loss was not scaled.
         """
-        if not to.init.computes(self.loss_scale.blob):
-            raise NetError(
-                f"net {to.net.name!r} has no scaled loss",
-                expected="model.add_gradients(loss_scale.scaled(model, loss)) before the optimizer",
-            )
-        grads = [dense_gradient(p, "MasterWeightSGD") for p in parameters]
-        to.net.add("CheckFinite", grads, Blob("nonfinite", to.net))
+        self.loss_scale.check(to, [dense_gradient(p, "MasterWeightSGD") for p in parameters])
 
     def update(self, to: Updates, parameter: Parameter) -> None:
         """Append the update of one parameter.
@@ -81,7 +102,7 @@ class MasterWeightSGD(Optimizer):
         Raises:
             SchemaError: a copy that is neither float32 nor float16, or a sparse gradient.
         """
-        master, half = self._blobs(parameter)
+        master, half = masters(parameter)
         grad = dense_gradient(parameter, "MasterWeightSGD")
         rate = self.rate(to, parameter, 1)
         m = to.state(master, "momentum")
@@ -95,31 +116,24 @@ class MasterWeightSGD(Optimizer):
 
     def end(self, to: Updates) -> None:
         """Append the adaptation of a dynamic scale."""
-        chosen = self.loss_scale
-        if not chosen.dynamic:
-            return
-        zero = {"shape": [1], "value": 0, "dtype": DType.INT32}
-        tracker = to.once("ConstantFill", f"{chosen.blob}_growth_tracker", zero)
-        scale = Blob(chosen.blob, to.net)
-        args = {
-            "growth_factor": chosen.growth_factor,
-            "backoff_factor": chosen.backoff_factor,
-            "growth_interval": chosen.growth_interval,
-        }
-        to.net.add("UpdateLossScale", [scale, tracker, Blob("nonfinite", to.net)], [scale, tracker], args)
+        self.loss_scale.adapt(to)
 
-    @staticmethod
-    def _blobs(parameter: Parameter) -> tuple[Blob, Blob | None]:
-        """The single-precision blob and its half copy, if there is one."""
-        copies = parameter.blob_copy
-        if not copies:
-            return parameter.blob, None
-        if DType.FLOAT in copies:
-            return copies[DType.FLOAT], parameter.blob
-        if DType.FLOAT16 in copies:
-            return parameter.blob, copies[DType.FLOAT16]
-        raise SchemaError(
-            f"parameter {parameter.name!r} has no master that MasterWeightSGD can use",
-            expected="a copy in float32 or float16",
-            got=", ".join(dtype.value for dtype in copies),
-        )
+
+def masters(parameter: Parameter) -> tuple[Blob, Blob | None]:
+    """The single-precision blob of a parameter, and its half copy if there is one.
+
+    Raises:
+        SchemaError: copies, but none in float32 or float16.
+    """
+    copies = parameter.blob_copy
+    if not copies:
+        return parameter.blob, None
+    if DType.FLOAT in copies:
+        return copies[DType.FLOAT], parameter.blob
+    if DType.FLOAT16 in copies:
+        return parameter.blob, copies[DType.FLOAT16]
+    raise SchemaError(
+        f"parameter {parameter.name!r} has no single-precision master",
+        expected="a copy in float32 or float16",
+        got=", ".join(dtype.value for dtype in copies),
+    )

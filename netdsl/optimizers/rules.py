@@ -146,3 +146,12 @@ def _shown(value: Any) -> str:
     if isinstance(value, tuple):
         return "|".join("?" if v is None else str(v) for v in value)
     return getattr(value, "__name__", None) or (repr(value) if isinstance(value, str) else str(value))
+
+
+def layerwise_decay(scopes: Iterable[str], decay: float) -> list[Rule]:
+    """Return rules by which layer ``i`` of ``scopes`` (first to last) learns ``decay ** (n - i)`` times as fast."""
+    names = list(scopes)
+    return [
+        Rule(scope=name, lr_multiplier=decay ** (len(names) - 1 - at), label=f"layer {at + 1} of {len(names)}")
+        for at, name in enumerate(names)
+    ]

@@ -21,6 +21,7 @@ class SGD(Optimizer):
     """
 
     prefix: ClassVar[str] = "sgd"
+    skips: ClassVar[bool] = True
 
     momentum: float = 0.0
     nesterov: bool = True
@@ -32,7 +33,7 @@ class SGD(Optimizer):
         factor = None
         if self.lars is not None and isinstance(grad, Blob):
             factor = to.lars(parameter.blob, grad, self.lars)
-        rate = self.rate(to, parameter, 1 if self.momentum else -1)
+        rate = self.rate(to, parameter, 1 if self.momentum or to.nonfinite is not None else -1)
         if factor is not None:
             rate = to.scaled(rate, factor)
         one = to.one()
@@ -42,6 +43,10 @@ class SGD(Optimizer):
             self._dense(to, parameter.blob, grad, rate, one)
 
     def _dense(self, to: Updates, w: Blob, grad: Blob, rate: Blob, one: Blob) -> None:
+        if to.nonfinite is not None:
+            m = to.state(w, "momentum")
+            to.net.add("ScaledMomentumSGDUpdate", [grad, m, rate, w, one, to.nonfinite], [m, w], self._args())
+            return
         if not self.momentum:
             to.net.add("WeightedSum", [w, one, grad, rate], w)
             return
@@ -50,6 +55,8 @@ class SGD(Optimizer):
 
     def _sparse(self, to: Updates, parameter: Parameter, found: SparseGradient, rate: Blob, one: Blob) -> None:
         w = parameter.blob
+        if to.nonfinite is not None:
+            raise SchemaError("SGD cannot skip the update of a sparse gradient", parameter=parameter.name)
         m = to.state(w, "momentum") if self.momentum else None
         grad = to.deduplicated(found, self.sparse_dedup)
         if m is None:

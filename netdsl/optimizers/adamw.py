@@ -1,0 +1,49 @@
+"""AdamW: Adam with decoupled weight decay."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import attrs
+
+from netdsl.dsl import Parameter, SparseGradient
+from netdsl.errors import NetError
+from netdsl.optimizers.base import Optimizer, Updates
+
+
+@attrs.frozen(kw_only=True)
+class AdamW(Optimizer):
+    """AdamW (https://arxiv.org/abs/1711.05101), with PyTorch's numbers: the parameter itself decays.
+
+    Of a sparse gradient, only the rows it names decay and move.
+    """
+
+    prefix: ClassVar[str] = "adamw"
+    decouples: ClassVar[bool] = True
+    skips: ClassVar[bool] = True
+
+    base_learning_rate: float = 0.001
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+    weight_decay: float = 0.01
+
+    def update(self, to: Updates, parameter: Parameter) -> None:
+        """Append the update of one parameter."""
+        w, grad = parameter.blob, parameter.grad
+        if grad is None:
+            raise NetError(f"parameter {parameter.name!r} has no gradient")
+        rate = self.rate(to, parameter, 1)
+        m1, m2 = to.state(w, "first_moment"), to.state(w, "second_moment")
+        args: dict[str, Any] = {
+            "beta1": self.beta1,
+            "beta2": self.beta2,
+            "epsilon": self.epsilon,
+            "weight_decay": self.weight_decay,
+        }
+        tail = [rate, to.iteration()] if to.nonfinite is None else [rate, to.iteration(), to.nonfinite]
+        if isinstance(grad, SparseGradient):
+            grad = to.deduplicated(grad, self.sparse_dedup)
+            to.net.add("SparseAdamW", [w, m1, m2, grad.indices, grad.values, *tail], [w, m1, m2], args)
+        else:
+            to.net.add("AdamW", [w, m1, m2, grad, *tail], [w, m1, m2], args)

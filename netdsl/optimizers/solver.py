@@ -1,0 +1,285 @@
+"""``build_optimizer``: parameter groups and updates from a detectron-style SOLVER configuration."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import attrs
+
+from netdsl.dsl import Parameter, Tag
+from netdsl.errors import FileFormatError, MissingExtraError, SchemaError, did_you_mean
+from netdsl.optimizers.adamw import AdamW
+from netdsl.optimizers.base import Optimizer, Trainable
+from netdsl.optimizers.clipping import Clip
+from netdsl.optimizers.grouped import build_groups
+from netdsl.optimizers.groups import ParamGroups, Settings, param_groups
+from netdsl.optimizers.master import LossScale
+from netdsl.optimizers.rules import Rule
+from netdsl.optimizers.sgd import SGD
+
+Reading = Literal["as_meant", "as_written"]
+
+DEFAULTS: Mapping[str, Any] = {
+    "OPTIMIZER": "SGD",
+    "BASE_LR": 0.001,
+    "MOMENTUM": 0.9,
+    "NESTEROV": False,
+    "WEIGHT_DECAY": 0.0001,
+    "WEIGHT_DECAY_NORM": 0.0,
+    "WEIGHT_DECAY_EMBED": 0.0,
+    "WEIGHT_DECAY_BIAS": 0.0,
+    "LR_MULTIPLIER": {},
+    "BACKBONE_MULTIPLIER": 1.0,
+    "CLIP_GRADIENTS": {},
+    "LR_SCHEDULER_NAME": "WarmupMultiStepLR",
+    "MAX_ITER": 40000,
+    "STEPS": (30000,),
+    "GAMMA": 0.1,
+    "POLY_LR_POWER": 0.9,
+    "WARMUP_FACTOR": 1.0,
+    "WARMUP_ITERS": 0,
+    "WARMUP_METHOD": "linear",
+}
+"""Every key of SOLVER and its default."""
+
+CLIP_DEFAULTS: Mapping[str, Any] = {"ENABLED": False, "CLIP_TYPE": "full_model", "CLIP_VALUE": 1.0, "NORM_TYPE": 2.0}
+SCHEDULERS = {"WarmupMultiStepLR": "multistep", "WarmupCosineLR": "cosine", "WarmupPolyLR": "poly"}
+POSITION_TABLES = ("relative_position_bias_table", "absolute_pos_embed")
+ENDINGS = {"w": "weight", "b": "bias", "s": "weight", "scale": "weight", "bias": "bias"}
+
+
+@attrs.frozen
+class Difference:
+    """One parameter that the two readings of the bias rule treat differently."""
+
+    parameter: str
+    as_written: float | None
+    as_meant: float | None
+
+    def __str__(self) -> str:
+        return f"{self.parameter}: weight decay {self.as_written:g} as written, {self.as_meant:g} as meant"
+
+
+@attrs.frozen
+class BuiltOptimizer:
+    """What :func:`build_optimizer` did: the groups, the optimizer, and where the readings differ."""
+
+    groups: ParamGroups
+    optimizer: Optimizer
+    reading: Reading
+    differences: tuple[Difference, ...]
+
+    def report(self) -> str:
+        """Say in a few lines what was built and where the two readings of the bias rule differ."""
+        lines = [f"{type(self.optimizer).__name__} for {len(self.groups.trained)} parameters, bias rule {self.reading}"]
+        lines += [f"  {difference}" for difference in self.differences]
+        lines += [f"  rule {str(rule)!r} matches no parameter" for rule in self.groups.unmatched]
+        return "\n".join(lines)
+
+
+def build_optimizer(
+    cfg: Mapping[str, Any] | str | os.PathLike[str],
+    model: Trainable,
+    *,
+    reading: Reading = "as_meant",
+    loss_scale: LossScale | None = None,
+) -> BuiltOptimizer:
+    """Append the updates that a configuration with a ``SOLVER`` section asks for.
+
+    ``cfg`` is a mapping or the path of a YAML file. For each parameter, in this order: LR_MULTIPLIER and
+    BACKBONE_MULTIPLIER multiply the rate; the decay is WEIGHT_DECAY, 0 for position tables,
+    WEIGHT_DECAY_NORM in norms, WEIGHT_DECAY_EMBED in embeddings, WEIGHT_DECAY_BIAS for biases; the last that
+    applies wins. ``reading`` says what a bias is: ``as_meant`` a parameter whose own last name is ``bias`` or
+    whose tag is; ``as_written`` every parameter of a module with ``bias`` in its name.
+
+    Raises:
+        SchemaError: an unknown key, optimizer, schedule or reading; a value of the wrong kind or a negative one.
+        NetError: no parameter has a gradient.
+        FileFormatError, MissingExtraError: a YAML file that cannot be read.
+    """
+    solver = read_solver(cfg)
+    optimizer = _optimizer(solver)
+    groups = param_groups(model, solver_rules(solver, reading))
+    build_groups(groups, optimizer, clip=_clip(solver["CLIP_GRADIENTS"]), loss_scale=loss_scale)
+    return BuiltOptimizer(groups, optimizer, reading, _differences(model, solver))
+
+
+# ---------------------------------------------------------------------- the configuration
+
+
+def read_solver(cfg: Mapping[str, Any] | str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the SOLVER section with its defaults, checked."""
+    whole = cfg if isinstance(cfg, Mapping) else _yaml(cfg)
+    given = whole.get("SOLVER")
+    if not isinstance(given, Mapping):
+        near = did_you_mean("SOLVER", [str(key) for key in whole])
+        raise SchemaError("the configuration has no SOLVER section", did_you_mean=near)
+    _check_keys("SOLVER", given, DEFAULTS)
+    _check_keys("SOLVER.CLIP_GRADIENTS", given.get("CLIP_GRADIENTS", {}), CLIP_DEFAULTS)
+    solver = {**DEFAULTS, **given}
+    solver["CLIP_GRADIENTS"] = {**CLIP_DEFAULTS, **solver["CLIP_GRADIENTS"]}
+    for name in ("BASE_LR", "MOMENTUM", "WEIGHT_DECAY", "WEIGHT_DECAY_NORM", "WEIGHT_DECAY_EMBED", "WEIGHT_DECAY_BIAS"):
+        _check_number(f"SOLVER.{name}", solver[name])
+    _check_number("SOLVER.BACKBONE_MULTIPLIER", solver["BACKBONE_MULTIPLIER"])
+    for name, value in solver["LR_MULTIPLIER"].items():
+        _check_number(f"SOLVER.LR_MULTIPLIER[{name!r}]", value)
+    return solver
+
+
+def _yaml(path: str | os.PathLike[str]) -> Mapping[str, Any]:
+    try:
+        import yaml
+    except ImportError:
+        raise MissingExtraError("reading a YAML file needs PyYAML", fix="pip install 'netdsl[formats]'") from None
+    try:
+        with open(path, encoding="utf-8") as file:
+            found = yaml.safe_load(file)
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise FileFormatError(f"{os.fspath(path)} is no YAML file", problem=str(error).splitlines()[0]) from None
+    if not isinstance(found, Mapping):
+        raise FileFormatError(f"{os.fspath(path)} holds no configuration", expected="a mapping with a SOLVER section")
+    return found
+
+
+def _check_keys(where: str, given: Any, known: Mapping[str, Any]) -> None:
+    if not isinstance(given, Mapping):
+        raise SchemaError(f"{where} is no mapping", got=type(given).__name__)
+    for key in given:
+        if key not in known:
+            raise SchemaError(
+                f"{where} has no key {key!r}", keys=", ".join(known), did_you_mean=did_you_mean(str(key), known)
+            )
+
+
+def _check_number(where: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise SchemaError(f"{where} is a number", got=repr(value))
+    if not value >= 0:
+        raise SchemaError(f"{where} is zero or positive", got=value)
+
+
+def _optimizer(solver: Mapping[str, Any]) -> Optimizer:
+    name = str(solver["OPTIMIZER"]).upper()
+    common: dict[str, Any] = {"base_learning_rate": float(solver["BASE_LR"]), **_schedule(solver)}
+    if name == "SGD":
+        return SGD(momentum=float(solver["MOMENTUM"]), nesterov=bool(solver["NESTEROV"]), **common)
+    if name == "ADAMW":
+        return AdamW(weight_decay=float(solver["WEIGHT_DECAY"]), **common)
+    near = did_you_mean(name, ("SGD", "ADAMW"))
+    raise SchemaError(f"SOLVER.OPTIMIZER: {name!r} is unknown", expected="SGD, ADAMW", did_you_mean=near)
+
+
+def _schedule(solver: Mapping[str, Any]) -> dict[str, Any]:
+    name = solver["LR_SCHEDULER_NAME"]
+    if name not in SCHEDULERS:
+        near = did_you_mean(str(name), SCHEDULERS)
+        raise SchemaError(
+            f"SOLVER.LR_SCHEDULER_NAME: {name!r} is unknown", expected=", ".join(SCHEDULERS), did_you_mean=near
+        )
+    policy = SCHEDULERS[name]
+    schedule: dict[str, Any] = {}
+    if policy == "multistep":
+        schedule.update(steps=[int(step) for step in solver["STEPS"]], gamma=float(solver["GAMMA"]))
+    else:
+        schedule["max_iter"] = int(solver["MAX_ITER"])
+    if policy == "poly":
+        schedule["power"] = float(solver["POLY_LR_POWER"])
+    if solver["WARMUP_ITERS"]:
+        schedule.update(
+            warmup=str(solver["WARMUP_METHOD"]),
+            warmup_iters=int(solver["WARMUP_ITERS"]),
+            warmup_factor=float(solver["WARMUP_FACTOR"]),
+        )
+    return {"rate_operator": "WarmupLearningRate", "policy": policy, "schedule": schedule}
+
+
+def _clip(given: Mapping[str, Any]) -> Clip | None:
+    if not given["ENABLED"]:
+        return None
+    return Clip(str(given["CLIP_TYPE"]), float(given["CLIP_VALUE"]), float(given["NORM_TYPE"]))
+
+
+# ---------------------------------------------------------------------- the rules
+
+
+def module_and_name(parameter: Parameter) -> tuple[str, str]:
+    """A parameter's module and its own last name, in PyTorch's manner: ``("backbone.fc1", "weight")``.
+
+    Names in Caffe2's manner (``backbone/fc1_w``) are split at their ending.
+    """
+    scope, _, last = parameter.name.rpartition("/")
+    prefix = scope.replace("/", ".")
+    module, dot, name = last.rpartition(".")
+    if not dot:
+        stem, underscore, ending = last.rpartition("_")
+        if underscore and ending in ENDINGS:
+            module, name = stem, ENDINGS[ending]
+        else:
+            module, name = "", last
+    return ".".join(part for part in (prefix, module) if part), name
+
+
+def solver_rules(solver: Mapping[str, Any], reading: Reading) -> list[Rule]:
+    """Return the seed's decisions as ordered rules."""
+    rules = [Rule(weight_decay=float(solver["WEIGHT_DECAY"]), label="WEIGHT_DECAY")]
+    for key, factor in solver["LR_MULTIPLIER"].items():
+        rules.append(Rule(where=_contains(key), lr_multiplier=float(factor), label=f"LR_MULTIPLIER[{key}]"))
+    if solver["BACKBONE_MULTIPLIER"] != 1.0:
+        factor = float(solver["BACKBONE_MULTIPLIER"])
+        rules.append(Rule(where=_in_backbone, lr_multiplier=factor, label="BACKBONE_MULTIPLIER"))
+    decays: list[tuple[str, dict[str, Any], float]] = [
+        ("position tables", {"where": _is_position_table}, 0.0),
+        ("WEIGHT_DECAY_NORM", {"kind": "norm"}, float(solver["WEIGHT_DECAY_NORM"])),
+        ("WEIGHT_DECAY_EMBED", {"kind": "embedding"}, float(solver["WEIGHT_DECAY_EMBED"])),
+        (f"WEIGHT_DECAY_BIAS {reading}", {"where": _bias_rule(reading)}, float(solver["WEIGHT_DECAY_BIAS"])),
+    ]
+    return rules + [Rule(weight_decay=decay, label=label, **condition) for label, condition, decay in decays]
+
+
+def _contains(key: str) -> Any:
+    def contains(parameter: Parameter) -> bool:
+        return key in ".".join(module_and_name(parameter)) or key in parameter.name
+
+    return contains
+
+
+def _in_backbone(parameter: Parameter) -> bool:
+    return "backbone" in module_and_name(parameter)[0]
+
+
+def _is_position_table(parameter: Parameter) -> bool:
+    return any(table in module_and_name(parameter)[1] for table in POSITION_TABLES)
+
+
+def _is_bias(parameter: Parameter) -> bool:
+    return module_and_name(parameter)[1] == "bias" or parameter.tag is Tag.BIAS
+
+
+def _is_in_bias_module(parameter: Parameter) -> bool:
+    return "bias" in module_and_name(parameter)[0]
+
+
+def _bias_rule(reading: Reading) -> Any:
+    rules = {"as_meant": _is_bias, "as_written": _is_in_bias_module}
+    if reading not in rules:
+        near = did_you_mean(reading, rules)
+        raise SchemaError(f"no reading is called {reading!r}", expected=", ".join(rules), did_you_mean=near)
+    return rules[reading]
+
+
+def _differences(model: Trainable, solver: Mapping[str, Any]) -> tuple[Difference, ...]:
+    """The parameters whose decay the two readings decide differently."""
+    found: list[Difference] = []
+    for parameter in model.params():
+        decays: list[float | None] = []
+        for reading in ("as_written", "as_meant"):
+            settings = Settings(parameter)
+            for rule in solver_rules(solver, reading):
+                if rule.matches(parameter):
+                    settings.apply(rule)
+            decays.append(settings.weight_decay)
+        if decays[0] != decays[1] and not parameter.frozen:
+            found.append(Difference(parameter.name, *decays))
+    return tuple(found)
