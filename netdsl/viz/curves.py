@@ -38,14 +38,16 @@ def _chart(title: str, group: Mapping[str, list[float]], total: int) -> str:
     parts.append(f'<text class="axis" x="{WIDTH - RIGHT}" y="{HEIGHT - 4}" text-anchor="end">step</text>')
     x = LEFT
     for series, (name, line) in enumerate(points.items()):
-        parts.append(f'<circle class="dot s{series % 4}" cx="{x + 5}" cy="15" r="4.5"/><text class="key" x="{x + 15}" y="19">{markup(name)}</text>')
+        parts.append(f'<circle class="dot s{series % 4}" cx="{x + 5}" cy="15" r="4.5"/>')
+        parts.append(f'<text class="key" x="{x + 15}" y="19">{markup(name)}</text>')
         x += 36 + 7 * len(name)
         parts += plot.curve(series % 4, line)
     parts.append(f'<line class="cursor" y1="{TOP}" y2="{HEIGHT - BOTTOM}" hidden=""/></svg>')
-    data = {
-        "left": LEFT, "right": WIDTH - RIGHT, "width": WIDTH, "total": max(total, 1),
-        "series": [{"name": name, "points": [[x, y if math.isfinite(y) else None] for x, y in line]} for name, line in points.items()],
-    }  # fmt: skip
+    series_data = [
+        {"name": name, "points": [[x, y if math.isfinite(y) else None] for x, y in line]}
+        for name, line in points.items()
+    ]
+    data = {"left": LEFT, "right": WIDTH - RIGHT, "width": WIDTH, "total": max(total, 1), "series": series_data}
     return (
         f'<figure class="curves">{"".join(parts)}<script type="application/json">{script_json(data)}</script>'
         f'<figcaption class="values">&#160;</figcaption></figure>'
@@ -93,7 +95,9 @@ class _Plot:
     def curve(self, series: int, line: Sequence[Point]) -> list[str]:
         if len(line) <= NOISY:
             dots = [
-                f'<circle class="dot s{series}" cx="{self.x(x):.1f}" cy="{self.y(y):.1f}" r="2.5"/>' for x, y in line if math.isfinite(y)
+                f'<circle class="dot s{series}" cx="{self.x(x):.1f}" cy="{self.y(y):.1f}" r="2.5"/>'
+                for x, y in line
+                if math.isfinite(y)
             ]
             return [self._path(f"line s{series}", line), *dots]
         return [self._path(f"line faint s{series}", line), self._path(f"line s{series}", running_mean(line))]
@@ -111,12 +115,15 @@ class _Plot:
 
 
 def running_mean(line: Sequence[Point]) -> list[Point]:
-    """Return the exponential running mean over about a thirtieth of the curve; gaps stay gaps."""
-    weight = min(1.0, 30 / len(line))
-    mean: float | None = None
+    """Return the mean around each value over about a thirtieth of the curve; gaps stay gaps."""
+    reach = max(1, len(line) // 60)
+    sums, counts = [0.0], [0]
+    for _, y in line:
+        sums.append(sums[-1] + (y if math.isfinite(y) else 0.0))
+        counts.append(counts[-1] + math.isfinite(y))
     found: list[Point] = []
-    for x, y in line:
-        if math.isfinite(y):
-            mean = y if mean is None else mean + weight * (y - mean)
-        found.append((x, mean if mean is not None and math.isfinite(y) else math.nan))
+    for k, (x, y) in enumerate(line):
+        near = min(reach, k, len(line) - 1 - k)  # as many before as behind, so that the mean does not lag
+        low, high = k - near, k + near + 1
+        found.append((x, (sums[high] - sums[low]) / (counts[high] - counts[low]) if math.isfinite(y) else math.nan))
     return found

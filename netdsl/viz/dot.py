@@ -32,10 +32,12 @@ def render(net: NetDef, types: Mapping[str, BlobType] | None) -> str:
     for role in Role:
         members = [i for i in scene.top if scene.nodes[i].lane is role]
         if members:
-            lines += [f"  subgraph cluster_{role.value} {{", f"    label={quote(role.value)}; color={quote(COLORS[role])};"]
+            lines.append(f"  subgraph cluster_{role.value} {{")
+            lines.append(f"    label={quote(role.value)}; color={quote(COLORS[role])};")
             lines += _members(scene, members, "    ", counter)
             lines.append("  }")
-    lines += [f"  n{edge.source} -> n{edge.target} [label={quote(fit(edge.blob, NAME_LIMIT))}];" for edge in scene.edges]
+    for edge in scene.edges:
+        lines.append(f"  n{edge.source} -> n{edge.target} [label={quote(fit(edge.blob, NAME_LIMIT))}];")
     lines.append("}\n")
     return "\n".join(lines)
 

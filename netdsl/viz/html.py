@@ -14,7 +14,7 @@ from netdsl.viz.curves import charts
 from netdsl.viz.labels import label
 from netdsl.viz.layout import Picture, lay_out
 from netdsl.viz.place import Band
-from netdsl.viz.text import argument, markup, printable, script_json
+from netdsl.viz.text import TIMES, argument, fit_list, markup, printable, script_json
 
 MAX_ROWS = 260
 """A picture starts with the deepest scopes closed until it has at most so many rows."""
@@ -44,8 +44,13 @@ def training(
     title: str, nets: Mapping[str, NetDef], curves: Mapping[str, Sequence[float]], summary: Mapping[str, Any]
 ) -> str:
     """Return the page of a training."""
-    overview = [f'<div class="cards">{"".join(map(_card, summary.items()))}</div>', f'<div class="charts">{charts(curves)}</div>']
-    tables = [f"<h2>Parameters of {markup(name)}</h2>{parameter_table(net)}" for name, net in nets.items() if net.metadata.get("parameters")]
+    cards = "".join(map(_card, summary.items()))
+    overview = [f'<dl class="cards">{cards}</dl>', f'<div class="charts">{charts(curves)}</div>']
+    tables = [
+        f"<h2>Parameters of {markup(name)}</h2>{parameter_table(net)}"
+        for name, net in nets.items()
+        if net.metadata.get("parameters")
+    ]
     pictures = [Tab(f"{name} net", picture_view(lay_out(net)), picture=True) for name, net in nets.items()]
     return page(title, [Tab("Training", "".join([*overview, *tables])), *pictures])
 
@@ -54,7 +59,8 @@ def page(title: str, tabs: Sequence[Tab]) -> str:
     """Return the page that holds ``tabs``."""
     buttons = "".join(f'<button role="tab" data-tab="{i}">{markup(tab.title)}</button>' for i, tab in enumerate(tabs))
     bodies = "".join(
-        f'<section class="{"picture" if tab.picture else "text"}" data-tab="{i}" hidden>{tab.body}</section>' for i, tab in enumerate(tabs)
+        f'<section class="{"picture" if tab.picture else "text"}" data-tab="{i}" hidden>{tab.body}</section>'
+        for i, tab in enumerate(tabs)
     )
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -72,7 +78,7 @@ def _asset(name: str) -> str:
 
 def _card(item: tuple[str, Any]) -> str:
     name, value = item
-    shown = "–" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+    shown = f"{value:.4g}" if isinstance(value, float) else _cell(value)
     return f"<div><dt>{markup(name)}</dt><dd>{markup(shown)}</dd></div>"
 
 
@@ -81,7 +87,8 @@ def parameter_table(net: NetDef) -> str:
     rows: Sequence[Mapping[str, Any]] = net.metadata["parameters"]
     columns = list(dict.fromkeys(key for row in rows for key in row))
     head = "".join(f"<th>{markup(column.replace('_', ' '))}</th>" for column in columns)
-    body = "".join("<tr>" + "".join(f"<td>{markup(_cell(row.get(column)))}</td>" for column in columns) + "</tr>" for row in rows)
+    cells = ("".join(f"<td>{markup(_cell(row.get(column)))}</td>" for column in columns) for row in rows)
+    body = "".join(f"<tr>{row}</tr>" for row in cells)
     return f'<div class="table"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
@@ -89,7 +96,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {inner}" for key, inner in value.items())
     if isinstance(value, list | tuple):
-        return "×".join(map(str, value)) or "scalar"
+        return TIMES.join(map(str, value)) or "scalar"
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "" if value is None else str(value)
@@ -104,7 +111,8 @@ def picture_view(picture: Picture) -> str:
         '<div class="view"><div class="tools"><input type="search" placeholder="Search operators and blobs  ( / )" '
         'aria-label="Search"><span class="found"></span><button data-do="open">Open all</button>'
         '<button data-do="close">Close all</button><button data-do="fit">Fit</button>'
-        '<button data-do="in" aria-label="Zoom in">+</button><button data-do="out" aria-label="Zoom out">−</button></div>'
+        '<button data-do="in" aria-label="Zoom in">+</button><button data-do="out" aria-label="Zoom out">&#8722;</button>'
+        '<span class="hint">scroll or drag to move · ctrl + scroll to zoom · click a box for more</span></div>'
         '<div class="stage"><canvas class="paper" tabindex="0"></canvas><canvas class="map"></canvas>'
         '<aside class="details" hidden></aside></div>'
         f'<script type="application/json" class="data">{script_json(picture_data(picture))}</script></div>'
@@ -125,11 +133,10 @@ def picture_data(picture: Picture) -> dict[str, Any]:
         "indent": layout.INDENT,
         "bandTop": layout.BAND_TOP,
         "bandBottom": layout.BAND_BOTTOM,
-        "lanes": [
-            {"role": lane.role.value, "left": lane.left, "right": lane.right, "count": lane.count} for lane in picture.lanes
-        ],
+        "lanes": [attrs.asdict(lane) | {"role": lane.role.value} for lane in picture.lanes],
         "rows": picture.heights,
         "bands": [_band(picture, index, band, index in closed) for index, band in enumerate(picture.grid.bands)],
+        "pairs": picture.pairs,
         "nodes": [_node(picture, index) for index in range(len(picture.boxes))],
         "edges": [
             [edge.source, edge.target, printable(edge.blob), ("down", "beside", "hidden").index(way.kind), way.x]
@@ -139,10 +146,10 @@ def picture_data(picture: Picture) -> dict[str, Any]:
 
 
 def _band(picture: Picture, index: int, band: Band, closed: bool) -> dict[str, Any]:
-    counts = dict.fromkeys((role.value for role in layout.LANES), 0)
+    inside: dict[str, list[str]] = {role.value: [] for role in layout.LANES}
     for row in range(band.first, band.last + 1):
         for (role, _), nodes in picture.grid.rows[row].items():
-            counts[role.value] += sum(picture.scene.nodes[node].op is not None for node in nodes)
+            inside[role.value] += [op.type for op in (picture.scene.nodes[node].op for node in nodes) if op is not None]
     return {
         "label": printable(band.label),
         "path": printable(band.path),
@@ -152,7 +159,8 @@ def _band(picture: Picture, index: int, band: Band, closed: bool) -> dict[str, A
         "last": band.last,
         "owner": band.owner,
         "closed": closed,
-        "counts": counts,
+        "counts": {role: len(types) for role, types in inside.items()},
+        "types": {role: fit_list(list(dict.fromkeys(types)), 36) for role, types in inside.items()},
     }
 
 

@@ -14,8 +14,9 @@ import attrs
 
 from netdsl.analysis.roles import Role
 from netdsl.ir import BlobType, NetDef
+from netdsl.viz.labels import chips_of
 from netdsl.viz.place import Band, Grid, place
-from netdsl.viz.route import Way, route
+from netdsl.viz.route import Routes, Way, route
 from netdsl.viz.scene import Scene, build_scene
 
 LANES = (Role.FORWARD, Role.GRADIENT, Role.UPDATE)
@@ -40,11 +41,12 @@ BAND_BOTTOM = 14
 
 @attrs.frozen
 class LaneBox:
-    """One lane's horizontal extent."""
+    """One lane's horizontal extent; ``first`` is where its first column begins."""
 
     role: Role
     left: float
     right: float
+    first: float
     count: int
 
 
@@ -69,6 +71,7 @@ class Picture:
     lanes: list[LaneBox]
     boxes: list[Box]
     ways: list[Way]
+    pairs: list[tuple[int, int]]
     heights: list[float]
     tops: list[float]
     band_spans: list[tuple[float, float]]
@@ -85,23 +88,32 @@ def lay_out(net: NetDef, types: Mapping[str, BlobType] | None = None) -> Picture
     """Return the picture of ``net``; time and size grow linearly with the number of operators."""
     scene = build_scene(net, types)
     grid = place(scene)
-    ways, far = route(scene, grid)
-    return _Geometry(scene, grid, ways, far).picture()
+    return _Geometry(scene, grid, route(scene, grid)).picture()
 
 
 class _Geometry:
-    def __init__(self, scene: Scene, grid: Grid, ways: list[Way], far: Mapping[int, list[str]]) -> None:
-        self.scene, self.grid, self.ways, self.far = scene, grid, ways, far
+    def __init__(self, scene: Scene, grid: Grid, routes: Routes) -> None:
+        self.scene, self.grid, self.routes = scene, grid, routes
 
     def picture(self) -> Picture:
         lanes, columns = self._columns()
         boxes, heights = self._boxes(columns)
         tops, spans, bottom = self._tops(heights)
-        for way in self.ways:
+        for way in self.routes.ways:
             way.finish(columns, TRACK)
         right = lanes[-1].right + LANE_PAD if self.grid.bands else lanes[-1].right
         return Picture(
-            self.scene, self.grid, lanes, boxes, self.ways, heights, tops, spans, right + MARGIN, bottom + MARGIN
+            scene=self.scene,
+            grid=self.grid,
+            lanes=lanes,
+            boxes=boxes,
+            ways=self.routes.ways,
+            pairs=self.routes.pairs,
+            heights=heights,
+            tops=tops,
+            band_spans=spans,
+            width=right + MARGIN,
+            height=bottom + MARGIN,
         )
 
     def _columns(self) -> tuple[list[LaneBox], dict[Role, list[float]]]:
@@ -123,10 +135,10 @@ class _Geometry:
                 x += BOX_WIDTH[role]
             x += LANE_PAD
             nodes = sum(node.lane is role and node.op is not None for node in self.scene.nodes)
-            lanes.append(LaneBox(role, left, x, nodes))
+            lanes.append(LaneBox(role, left, x, columns[role][0], nodes))
             x += LANE_GAP
         if not lanes:
-            lanes.append(LaneBox(Role.FORWARD, x, x + BOX_WIDTH[Role.FORWARD], 0))
+            lanes.append(LaneBox(Role.FORWARD, x, x + BOX_WIDTH[Role.FORWARD], x, 0))
         return lanes, columns
 
     def _boxes(self, columns: dict[Role, list[float]]) -> tuple[list[Box], list[float]]:
@@ -137,7 +149,7 @@ class _Geometry:
             for (role, column), nodes in cells.items():
                 y = 0.0
                 for index in nodes:
-                    chips = self._chips(index)
+                    chips = chips_of(self.scene.nodes[index], self.routes.far.get(index, ()))
                     height = BOX_HEIGHT[role] + CHIP_HEIGHT * -(-len(chips) // 2)
                     boxes[index] = Box(row, columns[role][column], y, BOX_WIDTH[role], height, chips)
                     y += height + STACK_GAP
@@ -148,12 +160,6 @@ class _Geometry:
                     boxes[index].dy += (tall - height) / 2
             heights.append(tall)
         return boxes, heights
-
-    def _chips(self, index: int) -> tuple[tuple[str, str], ...]:
-        """What an operator reads that no edge brings, as (name, shape): at most four."""
-        from netdsl.viz.labels import chips
-
-        return chips(self.scene, index, self.far.get(index, ()))
 
     def _tops(self, heights: list[float]) -> tuple[list[float], list[tuple[float, float]], float]:
         y = MARGIN + HEADER

@@ -1,11 +1,11 @@
-"""Which lane each operator is drawn in, and beside which forward operator."""
+"""Beside which forward operator each gradient and update is drawn."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
 
-from netdsl.analysis.roles import Role, classify
+from netdsl.analysis.roles import GRADIENT_SUFFIX, Role
 from netdsl.ir import NetDef, OperatorDef
 
 NEAREST = 4
@@ -17,7 +17,7 @@ def gradient_of(name: str) -> str | None:
 
     ``x_grad``, ``x_autogen_grad``, ``x_grad_fp32`` and ``_x_grad_autosplit_0`` are gradients of ``x``.
     """
-    base, found, _ = name.rpartition("_grad")
+    base, found, _ = name.rpartition(GRADIENT_SUFFIX)
     if not found:
         return None
     base = base.removesuffix("_autogen")
@@ -27,28 +27,6 @@ def gradient_of(name: str) -> str | None:
 
 def _gradients(names: Iterable[str]) -> dict[str, None]:
     return dict.fromkeys(base for base in map(gradient_of, names) if base is not None)
-
-
-def lanes(net: NetDef) -> list[Role]:
-    """Return each operator's lane: its role, with whatever else serves only the updates drawn among them.
-
-    That is what reworks the gradient of a parameter (casts, decays, clips it) and what reads nothing but
-    results of updates (a learning rate, a parameter's copy in another precision).
-    """
-    held = net.read_first()
-    found = classify(net)
-    updated: set[str] = set()
-    for index, op in enumerate(net.ops):
-        made = _gradients(op.outputs)
-        if found[index] is Role.GRADIENT and made and made.keys() <= held.keys() & _gradients(op.inputs).keys():
-            found[index] = Role.UPDATE
-        elif found[index] is Role.FORWARD and op.inputs and updated.issuperset(op.inputs):
-            found[index] = Role.UPDATE
-        if found[index] is Role.UPDATE:
-            updated.update(op.outputs)
-        else:
-            updated.difference_update(op.outputs)
-    return found
 
 
 def anchors(net: NetDef, roles: list[Role]) -> list[int | None]:
@@ -91,7 +69,9 @@ class _Matcher:
         given = _gradients(op.inputs)
         wanted = {name for name in _gradients(op.outputs) if name not in given}
         found = self._latest(self._makers, given) + self._latest(self._readers, wanted)
-        found = found or self._latest(self._readers, given) + self._latest(self._makers, (*wanted, *op.inputs))
+        if not found and (readers := self._latest(self._readers, given)):
+            return min(readers)  # gradients of data, added up: done when the first of its readers is
+        found = found or self._latest(self._makers, (*wanted, *op.inputs))
         if not found:
             return self._follow(op)
 

@@ -3,7 +3,7 @@
 // script works out where rows are as scopes open and close, and draws what is in sight.
 
 const DOWN = 0, BESIDE = 1;
-const SUMMARY = 44;
+const SUMMARY = 52;
 const FULL_TEXT = 0.5, TITLES = 0.2, ARROWS = 0.3, EDGES = 0.06;
 const MIN_ZOOM = 0.01, MAX_ZOOM = 3;
 const LANE_TITLES = { forward: "Forward ↓", gradient: "Gradient ↑", update: "Update →" };
@@ -106,6 +106,10 @@ class Picture {
       seen.add(key);
       this.drawn.push({ index, a, b, beside: whole && kind === BESIDE, x: whole ? x : null, top: Math.min(a.top, b.top), bottom: Math.max(a.bottom, b.bottom) });
     });
+    this.pairs = this.data.pairs.flatMap(([forward, gradient]) => {
+      const a = this.end(forward), b = this.end(gradient);
+      return a.band === null ? [{ a, b, beside: true, x: null, top: a.top, bottom: b.bottom }] : [];
+    });
     this.mapImage = null;
   }
 
@@ -128,7 +132,7 @@ class Picture {
 
   summaryBox(role) {
     const lane = this.data.lanes.find((other) => other.role === role);
-    return [lane.left + this.data.pad, Math.min(lane.right - this.data.pad, lane.left + this.data.pad + 228)];
+    return [lane.first, Math.min(lane.right - this.data.pad, lane.first + 228)];
   }
 
   // The line of an edge, between rows wherever it turns.
@@ -240,7 +244,7 @@ class Picture {
 
   // Names of scopes stay readable however far away, each where there is room for it.
   drawBandNames(pen, scale) {
-    const size = Math.max(12, 11 / scale);
+    const size = Math.max(12, 10 / scale);
     pen.font = `600 ${size}px ${this.sans}`;
     pen.lineJoin = "round";
     let free = -Infinity;
@@ -250,11 +254,11 @@ class Picture {
       if ((bottom - top) * scale < 13 || y - size < free) continue;
       free = y;
       const left = this.data.margin / 2 + this.data.indent * band.depth + 9;
-      const room = scale < FULL_TEXT ? 40 : Math.floor((this.data.margin + this.data.rail - left) / (size * 0.58));
+      const room = scale < TITLES ? 40 : Math.floor((this.data.margin + this.data.rail - left) / (size * 0.58));
       const text = `${closed ? "▸" : "▾"} ${shorten(band.label, room - 2)}`;
       pen.strokeStyle = this.color("paper");
       pen.lineWidth = 4 / scale;
-      if (scale < FULL_TEXT) pen.strokeText(text, left, y);
+      if (scale < TITLES) pen.strokeText(text, left, y);
       pen.fillStyle = this.color("band");
       pen.fillText(text, left, y);
     }
@@ -266,11 +270,14 @@ class Picture {
     for (const edge of this.drawn) {
       if (edge.bottom < this.sight.top || edge.top > this.sight.bottom) continue;
       edge.shape ??= this.path(edge);
-      const [source, target] = this.data.edges[edge.index];
-      const pair = this.data.nodes[source].lane === "forward" && this.data.nodes[target].lane !== "forward";
-      pen.setLineDash(pair ? [2, 3] : []);
       pen.stroke(edge.shape.line);
       if (scale > ARROWS) tip(pen, edge.shape.tip);
+    }
+    pen.setLineDash([2, 3]);
+    for (const pair of this.pairs) {
+      if (pair.bottom < this.sight.top || pair.top > this.sight.bottom) continue;
+      pair.shape ??= this.path(pair);
+      pen.stroke(pair.shape.line);
     }
     pen.setLineDash([]);
   }
@@ -320,7 +327,7 @@ class Picture {
 
   // From afar a box says only what it is, as large as it can.
   drawTitle(pen, title, x, top, width, height, scale) {
-    const size = Math.min(11 / scale, height * 0.6);
+    const size = Math.min(11 / scale, 23);
     pen.font = `600 ${size}px ${this.sans}`;
     pen.fillStyle = this.color("ink");
     pen.fillText(shorten(title, Math.floor((width - 18) / (size * 0.62))), x + 10, top + height / 2 + size * 0.36);
@@ -357,12 +364,12 @@ class Picture {
       const count = band.counts[lane.role];
       if (!count) continue;
       const [left, right] = this.summaryBox(lane.role);
-      const text = `${count} operator${count === 1 ? "" : "s"}`;
+      const text = `${count} operator${count === 1 ? "" : "s"}`, height = bottom - top - 12;
       pen.strokeStyle = this.color(lane.role);
       pen.lineWidth = 1;
       for (const shift of [4, 2, 0]) {
         pen.beginPath();
-        pen.roundRect(left + shift, top + 4 + shift, right - left - 4, bottom - top - 12, 6);
+        pen.roundRect(left + shift, top + 4 + shift, right - left - 4, height, 6);
         pen.fillStyle = this.color("paper");
         pen.fill();
         pen.globalAlpha = scale < TITLES ? 0.3 : 0.5;
@@ -370,18 +377,25 @@ class Picture {
         pen.stroke();
         pen.globalAlpha = 1;
       }
-      if (scale >= TITLES) this.drawTitle(pen, text, left, top + 4, right - left, bottom - top - 12, Math.max(scale, 0.85));
+      if (scale < TITLES) continue;
+      if (scale < FULL_TEXT) { this.drawTitle(pen, text, left, top + 4, right - left, height, scale); continue; }
+      pen.font = `600 13px ${this.sans}`;
+      pen.fillStyle = this.color("ink");
+      pen.fillText(text, left + 12, top + 21);
+      pen.font = `10.5px ${this.sans}`;
+      pen.fillStyle = this.color("muted");
+      pen.fillText(band.types[lane.role], left + 12, top + 36);
     }
   }
 
   drawHeads(pen) {
     const { x, scale } = this.at;
     pen.fillStyle = this.color("paper");
-    pen.globalAlpha = 0.92;
     pen.fillRect(0, 0, this.paper.clientWidth, 32);
-    pen.globalAlpha = 1;
+    pen.fillStyle = this.color("rule");
+    pen.fillRect(0, 32, this.paper.clientWidth, 1);
     for (const lane of this.data.lanes) {
-      const left = Math.max((lane.left + this.data.pad - x) * scale, 10), room = (lane.right - x) * scale - left;
+      const left = Math.max((lane.first - x) * scale, 10), room = (lane.right - x) * scale - left;
       pen.font = `600 14px ${this.sans}`;
       const title = LANE_TITLES[lane.role];
       if (room < pen.measureText(title).width) continue;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import pairwise
 
 import attrs
 
@@ -136,7 +137,8 @@ class _Placer:
         above = [s for s in self.sources[index] if s in self.grid.row_of and self.scene.nodes[s].lane is role]
         above = [s for s in above if self.grid.row_of[s] >= self.floor - 1]
         last = len(self.grid.rows) - 1
-        row = max(self.floor, last - WINDOW, *(self.grid.row_of[s] + 1 for s in above)) if above else max(self.floor, last)
+        below = [self.grid.row_of[s] + 1 for s in above]
+        row = max(self.floor, last - WINDOW, *below) if above else max(self.floor, last)
         wanted = self.grid.column_of[above[0]] if above else 0
         while True:
             used = {c for r, c in self.grid.rows[row] if r is role} if row < len(self.grid.rows) else set()
@@ -151,19 +153,20 @@ class _Placer:
         """Chains of updates in lines: cast, update, cast back."""
         slot = 0
         previous: int | None = None
-        for index in updates:
+        for at, index in enumerate(updates):
             follows = previous is not None and previous in self.sources[index]
-            if not follows and slot and self._chain_ahead(index, updates) > SLOTS - slot:
+            if not follows and slot and self._chain_ahead(at, updates) > SLOTS - slot:
                 slot = 0
             self.grid.put(index, row, Role.UPDATE, slot)
             slot = (slot + 1) % SLOTS
             previous = index
 
-    def _chain_ahead(self, index: int, updates: list[int]) -> int:
-        """How many updates in a row, this one included, each read from the one before."""
-        at = updates.index(index)
+    def _chain_ahead(self, at: int, updates: list[int]) -> int:
+        """How many updates from ``at`` on each read from the one before; at most a line of them."""
         length = 1
-        while length <= SLOTS and at + length < len(updates) and updates[at + length - 1] in self.sources[updates[at + length]]:
+        for previous, following in pairwise(updates[at : at + SLOTS]):
+            if previous not in self.sources[following]:
+                break
             length += 1
         return length
 
@@ -171,8 +174,6 @@ class _Placer:
         for title, nodes in node.nested:
             base = len(self.open)
             self._enter((title,), base, owner)
-            if not nodes:
-                self.grid.rows.append({})
             for index in nodes:
                 self._place_forward(index, node.lane)
             self._leave(base)

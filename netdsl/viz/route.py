@@ -42,8 +42,19 @@ class Way:
         self.x = left + BOX_WIDTH[role] / 2 if self.track is None else left - track_width * (self.track + 1)
 
 
-def route(scene: Scene, grid: Grid) -> tuple[list[Way], dict[int, list[str]]]:
-    """Return a way for every edge, in order, and for every node the blobs that come from too far to be drawn."""
+@attrs.define
+class Routes:
+    """A way for every edge, in order; for every node the blobs that come from too far to be drawn; and the
+    pairs of a forward operator and its gradient that are to be joined, since nothing stands between them.
+    """
+
+    ways: list[Way]
+    far: dict[int, list[str]] = attrs.field(factory=lambda: defaultdict(list))
+    pairs: list[tuple[int, int]] = attrs.field(factory=list)
+
+
+def route(scene: Scene, grid: Grid) -> Routes:
+    """Return the ways of the edges of ``scene``, and note in ``grid`` how many tracks each gutter holds."""
     return _Router(scene, grid).route()
 
 
@@ -51,18 +62,21 @@ class _Router:
     def __init__(self, scene: Scene, grid: Grid) -> None:
         self.scene, self.grid = scene, grid
         self.ways = [Way(i, "hidden") for i in range(len(scene.edges))]
-        self.far: dict[int, list[str]] = defaultdict(list)
+        self.routes = Routes(self.ways)
         self.taken: dict[Cell, list[int]] = defaultdict(list)
         for row, cells in enumerate(grid.rows):
             for cell in cells:
                 self.taken[cell].append(row)
 
-    def route(self) -> tuple[list[Way], dict[int, list[str]]]:
+    def route(self) -> Routes:
         trunks: dict[tuple[int, int], list[int]] = {}
         for index in range(len(self.scene.edges)):
             self._route(index, trunks)
         self._assign_tracks(trunks)
-        return self.ways, self.far
+        for index, node in enumerate(self.scene.nodes):
+            if node.lane is Role.GRADIENT and node.beside not in (None, index) and self._is_beside(node.beside, index):
+                self.routes.pairs.append((node.beside, index))
+        return self.routes
 
     def _route(self, index: int, trunks: dict[tuple[int, int], list[int]]) -> None:
         edge, way = self.scene.edges[index], self.ways[index]
@@ -71,7 +85,8 @@ class _Router:
         if source.inside != target.inside:
             self._name(index)
         elif start == end:
-            way.kind = "beside" if self._is_beside(edge.source, edge.target) else "hidden"
+            own = target.lane is not Role.GRADIENT or source.lane is Role.GRADIENT  # else a pair, see Routes
+            way.kind = "beside" if own and self._is_beside(edge.source, edge.target) else "hidden"
         elif source.lane is target.lane and source.lane is not Role.UPDATE:
             if abs(end - start) > FAR:
                 self._name(index)
@@ -83,21 +98,20 @@ class _Router:
     def _name(self, index: int) -> None:
         edge = self.scene.edges[index]
         if self.scene.nodes[edge.target].lane is Role.FORWARD or self.scene.nodes[edge.target].inside is not None:
-            self.far[edge.target].append(edge.blob)
+            self.routes.far[edge.target].append(edge.blob)
 
     def _is_beside(self, source: int, target: int) -> bool:
         """Whether two boxes of one row are neighbours: nothing stands between them."""
-        a, b = self.scene.nodes[source], self.scene.nodes[target]
+        from_lane, to_lane = self.scene.nodes[source].lane, self.scene.nodes[target].lane
         cells = self.grid.rows[self.grid.row_of[source]]
         here, there = self.grid.column_of[source], self.grid.column_of[target]
-        if a.lane is b.lane:
-            one_cell = here == there
-            stack = cells[a.lane, here]
-            return stack.index(target) - stack.index(source) in (1, -1) if one_cell else there == here + 1 and a.lane is Role.UPDATE
-        last = max(column for role, column in cells if role is a.lane)
-        first = min(column for role, column in cells if role is b.lane)
-        gradient_between = a.lane is Role.FORWARD and b.lane is Role.UPDATE and any(r is Role.GRADIENT for r, _ in cells)
-        return a.lane is not Role.UPDATE and here == last and there == first and not gradient_between
+        if from_lane is to_lane:
+            stack = cells[from_lane, here]
+            return abs(stack.index(target) - stack.index(source)) == 1 if here == there else there == here + 1
+        lanes = [role for role in Role if any(r is role for r, _ in cells)]  # Role lists them from left to right
+        if lanes.index(to_lane) != lanes.index(from_lane) + 1:
+            return False
+        return here == max(c for r, c in cells if r is from_lane) and there == min(c for r, c in cells if r is to_lane)
 
     def _free_column(self, source: int, target: int) -> Cell | None:
         """The column of one end, the outer one first, if it is free all the way to the row of the other."""

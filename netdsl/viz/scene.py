@@ -8,11 +8,11 @@ from collections.abc import Mapping, MutableMapping
 import attrs
 
 from netdsl.analysis.infer import infer_op
-from netdsl.analysis.roles import Role
+from netdsl.analysis.roles import Role, classify
 from netdsl.errors import NetdslError
 from netdsl.ir import UNKNOWN, BlobType, NetDef, OperatorDef
 from netdsl.ops.schema import is_known
-from netdsl.viz.match import anchors, lanes
+from netdsl.viz.match import anchors
 
 Scope = tuple[str, ...]
 
@@ -87,7 +87,7 @@ class _Builder:
 
     def add_net(self, net: NetDef) -> list[int]:
         """Append the nodes of the net itself; returns them in order."""
-        roles = lanes(net)
+        roles = classify(net)
         beside = anchors(net, roles)
         writers: dict[str, int] = {}
         index_of: list[int] = []
@@ -136,7 +136,8 @@ class _Builder:
             else:
                 node.held.append((name, self.known.get(name, UNKNOWN)))
         for title, net in op.nested:
-            node.nested.append((f"{title} {net.name}".strip(), self._add_nested(net, index, writers)))
+            if net.ops:
+                node.nested.append((title, self._add_nested(net, index, writers)))
         node.types = self._infer(op)
         self.known.update(zip(op.outputs, node.types, strict=True))
         writers.update(dict.fromkeys(op.outputs, index))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from netdsl.analysis.roles import Role
 from netdsl.viz.labels import label
-from netdsl.viz.layout import BAND_TOP, HEADER, INDENT, LANE_PAD, MARGIN, ROW_GAP, Picture
+from netdsl.viz.layout import BAND_TOP, INDENT, LANE_PAD, MARGIN, ROW_GAP, Picture
 from netdsl.viz.route import Way
 from netdsl.viz.text import fit, markup
 
@@ -47,6 +47,7 @@ def render(picture: Picture) -> str:
     ]
     parts += _lanes(picture)
     parts += _bands(picture)
+    parts += [_pair(picture, *pair) for pair in picture.pairs]
     parts += [_edge(picture, way) for way in picture.ways if way.kind != "hidden"]
     parts += [_box(picture, index) for index in range(len(picture.boxes))]
     parts.append("</svg>\n")
@@ -56,8 +57,9 @@ def render(picture: Picture) -> str:
 def _lanes(picture: Picture) -> list[str]:
     top, bottom = MARGIN, picture.height - MARGIN / 2
     return [
-        f'<g class="{lane.role.value}"><rect class="lane" x="{lane.left:g}" y="{top}" width="{lane.right - lane.left:g}" '
-        f'height="{bottom - top:g}" rx="10"/><text class="head" x="{lane.left + LANE_PAD:g}" y="{top + 27}">'
+        f'<g class="{lane.role.value}"><rect class="lane" x="{lane.left:g}" y="{top}" '
+        f'width="{lane.right - lane.left:g}" height="{bottom - top:g}" rx="10"/>'
+        f'<text class="head" x="{lane.first:g}" y="{top + 27}">'
         f'{TITLES[lane.role]} <tspan class="count" dx="6">{lane.count}</tspan></text></g>'
         for lane in picture.lanes
     ]
@@ -68,9 +70,10 @@ def _bands(picture: Picture) -> list[str]:
     right = picture.lanes[-1].right + LANE_PAD / 2
     for band, (top, bottom) in zip(picture.grid.bands, picture.band_spans, strict=True):
         left = MARGIN / 2 + INDENT * band.depth
+        width, name = right - left - 3 * band.depth, markup(fit(band.label, 18 - 2 * band.depth))
         parts.append(
-            f'<rect class="band" x="{left:g}" y="{top:g}" width="{right - left - 3 * band.depth:g}" height="{bottom - top:g}" rx="7"/>'
-            f'<text class="bandname" x="{left + 9:g}" y="{top + BAND_TOP + 6:g}">{markup(fit(band.label, 18 - 2 * band.depth))}'
+            f'<rect class="band" x="{left:g}" y="{top:g}" width="{width:g}" height="{bottom - top:g}" rx="7"/>'
+            f'<text class="bandname" x="{left + 9:g}" y="{top + BAND_TOP + 6:g}">{name}'
             f"<title>{markup(band.path)}</title></text>"
         )
     return parts
@@ -78,13 +81,16 @@ def _bands(picture: Picture) -> list[str]:
 
 def _edge(picture: Picture, way: Way) -> str:
     edge = picture.scene.edges[way.edge]
-    source, target = picture.scene.nodes[edge.source], picture.scene.nodes[edge.target]
     if way.kind == "beside":
         path, tip = _beside(picture, edge.source, edge.target)
     else:
         path, tip = _down(picture, edge.source, edge.target, way.x)
-    pair = " pair" if source.lane is Role.FORWARD and target.lane is not source.lane else ""
-    return f'<path class="edge{pair}" d="{path}"><title>{markup(edge.blob)}</title></path><path class="tip" d="{tip}"/>'
+    return f'<path class="edge" d="{path}"><title>{markup(edge.blob)}</title></path><path class="tip" d="{tip}"/>'
+
+
+def _pair(picture: Picture, forward: int, gradient: int) -> str:
+    path, _ = _beside(picture, forward, gradient)
+    return f'<path class="edge pair" d="{path}"/>'
 
 
 def _down(picture: Picture, source: int, target: int, x: float) -> tuple[str, str]:
@@ -97,10 +103,11 @@ def _down(picture: Picture, source: int, target: int, x: float) -> tuple[str, st
     leave = picture.tops[a.row] + (picture.heights[a.row] if down else 0)
     enter = picture.tops[b.row] + (0 if down else picture.heights[b.row])
     turn = ROW_GAP if down else -ROW_GAP
+    path = f"M{ax:g} {ay:g}V{leave:g}"
     if abs(a.row - b.row) == 1 and x in (ax, bx):
-        path = f"M{ax:g} {ay:g}V{leave:g}" + _curve(ax, leave, bx, enter)
+        path += _curve(ax, leave, bx, enter)
     else:
-        path = f"M{ax:g} {ay:g}V{leave:g}" + _curve(ax, leave, x, leave + turn) + f"V{enter - turn:g}" + _curve(x, enter - turn, bx, enter)
+        path += f"{_curve(ax, leave, x, leave + turn)}V{enter - turn:g}{_curve(x, enter - turn, bx, enter)}"
     tip = by - (6 if down else -6)
     return path + f"V{tip:g}", f"M{bx - 3.5:g} {tip:g}h7L{bx:g} {by:g}z"
 
@@ -125,8 +132,8 @@ def _beside(picture: Picture, source: int, target: int) -> tuple[str, str]:
     ax, bx = a.x + a.width, b.x
     ay, by = top + a.dy + a.height / 2, top + b.dy + b.height / 2
     middle = (ax + bx) / 2
-    path = f"M{ax:g} {ay:g}" + (f"H{bx - 6:g}" if ay == by else f"C{middle:g} {ay:g} {middle:g} {by:g} {bx - 6:g} {by:g}")
-    return path, f"M{bx - 6:g} {by - 3.5:g}v7L{bx:g} {by:g}z"
+    way = f"H{bx - 6:g}" if ay == by else f"C{middle:g} {ay:g} {middle:g} {by:g} {bx - 6:g} {by:g}"
+    return f"M{ax:g} {ay:g}{way}", f"M{bx - 6:g} {by - 3.5:g}v7L{bx:g} {by:g}z"
 
 
 def _box(picture: Picture, index: int) -> str:
@@ -136,10 +143,13 @@ def _box(picture: Picture, index: int) -> str:
     right = x + box.width - 10
     kind = node.lane.value + ("" if node.known else " unknown")
     full = str(node.op) if node.op is not None else node.blob
-    parts = [f'<g class="{kind}"><title>{markup(full)}</title>']
-    parts.append(f'<rect class="box" x="{x:g}" y="{y:g}" width="{box.width:g}" height="{box.height:g}" rx="{6 if node.op else 18}"/>')
+    parts = [
+        f'<g class="{kind}"><title>{markup(full)}</title><rect class="box" x="{x:g}" y="{y:g}" '
+        f'width="{box.width:g}" height="{box.height:g}" rx="{6 if node.op else 18}"/>'
+    ]
     if node.op is not None:
-        parts.append(f'<path class="bar" d="M{x:g} {y + 6:g}a6 6 0 0 1 3.5 -5.4v{box.height - 1.2:g}a6 6 0 0 1 -3.5 -5.4z"/>')
+        bar = f"M{x:g} {y + 6:g}a6 6 0 0 1 3.5 -5.4v{box.height - 1.2:g}a6 6 0 0 1 -3.5 -5.4z"
+        parts.append(f'<path class="bar" d="{bar}"/>')
     parts.append(f'<text class="title" x="{x + 13:g}" y="{y + 17:g}">{markup(said.title)}</text>')
     if said.note:
         parts.append(f'<text class="note" x="{right:g}" y="{y + 17:g}">{markup(said.note)}</text>')

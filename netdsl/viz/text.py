@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from netdsl.ir import BlobType, DType, NetDef, Opaque, OperatorDef, Packed, TensorType
@@ -20,6 +21,7 @@ _SHORT = {
     DType.UINT16: "u16",
     DType.UINT8: "u8",
 }
+TIMES = "\u00d7"
 _UNPRINTABLE = {code: chr(0x2400 + code) for code in range(32)} | {0x7F: "\u2421"}
 _NOT_XML = {0xFFFE: "\ufffd", 0xFFFF: "\ufffd"} | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
@@ -51,15 +53,28 @@ def fit(text: str, room: int) -> str:
     return f"{text[: room - 1 - tail]}…{text[-tail:]}"
 
 
+def fit_list(texts: Sequence[str], room: int) -> str:
+    """Return as many of ``texts`` as fit, and how many there are beyond: ``conv1_w_grad, conv1_b_grad +1``."""
+    for count in range(len(texts), 0, -1):
+        rest = f" +{len(texts) - count}" if count < len(texts) else ""
+        shown = ", ".join(texts[:count])
+        if len(shown) + len(rest) <= room:
+            return printable(shown) + rest
+    if len(texts) < 2:
+        return fit("".join(texts), room)
+    rest = f" +{len(texts) - 1}"
+    return fit(texts[0], room - len(rest)) + rest
+
+
 def dims(type_: BlobType) -> str:
-    """Return a shape alone, as ``16×3×3``; "scalar" for rank 0; empty where nothing is known."""
+    """Return a shape alone, with crosses for ``[16, 3, 3]``; "scalar" for rank 0; empty where nothing is known."""
     if not isinstance(type_, TensorType) or type_.shape is None:
         return ""
-    return "×".join("?" if d is None else str(d) for d in type_.shape) or "scalar"
+    return TIMES.join("?" if d is None else str(d) for d in type_.shape) or "scalar"
 
 
 def short_type(type_: BlobType) -> str:
-    """Return a type as ``f16 N×16×8×8``, with nothing for what is not known."""
+    """Return a type as ``f16`` and its dims, with nothing for what is not known."""
     if isinstance(type_, Opaque):
         return type_.kind
     dtype = "" if type_.dtype is None else _SHORT.get(type_.dtype, type_.dtype.value)
