@@ -8,19 +8,24 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from netdsl.analysis.infer import infer_op
+from netdsl.errors import NetdslError
 from netdsl.ir import UNKNOWN, BlobType, NetDef, OperatorDef, TensorType
-from netdsl.ops.schema import bound, is_known
+from netdsl.ops.schema import bound
 
 
 @attrs.frozen
 class OpCost:
-    """One operator: floating-point operations and bytes read and written; None where a type is not known."""
+    """One operator: floating-point operations and bytes read and written; None where a type is not known.
+
+    ``problem`` is why its types cannot be told: an operator that nothing declares or that does not fit.
+    """
 
     op: OperatorDef
     flops: int | None
     bytes_read: int | None
     bytes_written: int | None
     outputs: tuple[BlobType, ...]
+    problem: str | None = None
 
 
 @attrs.frozen
@@ -53,11 +58,7 @@ def nbytes(type_: BlobType) -> int | None:
 
 
 def cost(net: NetDef, types: Mapping[str, BlobType] | None = None) -> NetCost:
-    """Return the cost of one run of ``net``, given the types of what it reads.
-
-    Raises:
-        InferenceError: an operator that cannot accept its inputs.
-    """
+    """Return the cost of one run of ``net``, given the types of what it reads."""
     known: dict[str, BlobType] = {**net.types, **(types or {})}
     rows: list[OpCost] = []
     for op in net.ops:
@@ -69,11 +70,13 @@ def cost(net: NetDef, types: Mapping[str, BlobType] | None = None) -> NetCost:
 
 def _op_cost(op: OperatorDef, known: Mapping[str, BlobType]) -> OpCost:
     inputs = [known.get(name, UNKNOWN) for name in op.inputs]
-    if not is_known(op.type):
-        return OpCost(op, None, _total(inputs), None, (UNKNOWN,) * len(op.outputs))
-    outputs = infer_op(op, known)
-    read, written = _total(inputs), _total(outputs)
-    flops = None if read is None or written is None else bound(op).cost(inputs, outputs)
+    read = _total(inputs)
+    try:
+        declared, outputs = bound(op), infer_op(op, known)
+    except NetdslError as error:
+        return OpCost(op, None, read, None, (UNKNOWN,) * len(op.outputs), error.what)
+    written = _total(outputs)
+    flops = None if read is None or written is None else declared.cost(inputs, outputs)
     return OpCost(op, flops, read, written, outputs)
 
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from typing import Any
 
 import attrs
 
 from netdsl.ir import NetDef, OperatorDef
 
+METADATA = frozenset({"is_gradient", "where"})
+"""Fields of an operator that are not compared."""
+
 
 @attrs.frozen
 class Change:
-    """One difference: ``kind`` is "added", "removed", "changed" or "moved".
+    """One difference: ``kind`` is "added", "removed", "changed", "moved" or "renamed".
 
-    ``where`` says what it is about: an operator (by its outputs), an input, an output, the name.
+    ``where`` says what it is about: an operator (by its outputs), a blob, an input, an output, the name.
     ``details`` lists what differs in a changed operator, as (what, before, after).
     """
 
@@ -28,12 +32,16 @@ class Change:
 def diff(a: NetDef, b: NetDef) -> list[Change]:
     """Return what turns ``a`` into ``b``, in the order of ``b``'s operators.
 
-    Operators that write the same blobs are one operator whose type, inputs or arguments changed.
+    Operators that write the same blobs are one operator whose type, inputs or arguments changed. A blob
+    that only one of the nets has, in the place of one that only the other has, was renamed.
     """
+    renames = _renames(a, b)
     changes = [Change("changed", "name", a.name, b.name)] if a.name != b.name else []
-    changes += _declared("input", a, b, a.inputs, b.inputs)
-    changes += _operators(a.ops, b.ops)
-    changes += _declared("output", a, b, a.outputs, b.outputs)
+    changes += [Change("renamed", f"blob {old}", old, new) for old, new in renames.items()]
+    changes += _declared("input", a.inputs, b.inputs, renames)
+    changes += _input_types(a, b, renames)
+    changes += _operators(a.ops, b.ops, renames)
+    changes += _declared("output", a.outputs, b.outputs, renames)
     for what in ("type", "num_workers", "device", "args"):
         before, after = getattr(a, what), getattr(b, what)
         if before != after:
@@ -41,37 +49,106 @@ def diff(a: NetDef, b: NetDef) -> list[Change]:
     return changes
 
 
-def _declared(side: str, a: NetDef, b: NetDef, before: Sequence[str], after: Sequence[str]) -> list[Change]:
-    found = [Change("removed", f"{side} {name}", name) for name in dict.fromkeys(before) if name not in set(after)]
-    found += [Change("added", f"{side} {name}", None, name) for name in dict.fromkeys(after) if name not in set(before)]
-    if side == "input":
-        for name in dict.fromkeys(after):
-            old, new = a.types.get(name), b.types.get(name)
-            if name in before and old != new:
-                found.append(Change("changed", f"input {name}", str(old or "?"), str(new or "?")))
+# ---------------------------------------------------------------------- renamed blobs
+
+
+def _renames(a: NetDef, b: NetDef) -> dict[str, str]:
+    """Blobs of ``a`` that stand under another name in ``b``, by operators that are otherwise alike."""
+    before, after = a.blobs(), b.blobs()
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for x, y in _alike(a.ops, b.ops):
+        for old, new in (*zip(x.inputs, y.inputs, strict=True), *zip(x.outputs, y.outputs, strict=True)):
+            if old not in after and new not in before and old not in found and new not in taken:
+                found[old] = new
+                taken.add(new)
     return found
 
 
-def _operators(a: Sequence[OperatorDef], b: Sequence[OperatorDef]) -> list[Change]:
-    changes: list[Change] = []
-    matcher = SequenceMatcher(None, _keys(a), _keys(b), autojunk=False)
-    removed: dict[OperatorDef, int] = {}
-    added: list[tuple[int, OperatorDef]] = []
-    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+def _alike(a: Sequence[OperatorDef], b: Sequence[OperatorDef]) -> Iterator[tuple[OperatorDef, OperatorDef]]:
+    """Operators that match but for the names of their blobs: by what they write, else by kind and place."""
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, _keys(a), _keys(b), autojunk=False).get_opcodes():
         if tag == "equal":
-            changes += [c for x, y in zip(a[i1:i2], b[j1:j2], strict=True) if (c := _changed(x, y))]
+            yield from (pair for pair in zip(a[i1:i2], b[j1:j2], strict=True) if _kind(pair[0]) == _kind(pair[1]))
+        elif tag == "replace":
+            ours, theirs = a[i1:i2], b[j1:j2]
+            kinds = SequenceMatcher(None, [_kind(op) for op in ours], [_kind(op) for op in theirs], autojunk=False)
+            for i, j, size in kinds.get_matching_blocks():
+                yield from zip(ours[i : i + size], theirs[j : j + size], strict=True)
+
+
+def _kind(op: OperatorDef) -> tuple[object, ...]:
+    return op.type, len(op.inputs), len(op.outputs), op.args, op.device, op.engine
+
+
+def _renamed(op: OperatorDef, renames: Mapping[str, str]) -> OperatorDef:
+    """``op`` under the new names, in nested nets too."""
+    if not renames:
+        return op
+
+    def new(names: Iterable[str]) -> list[str]:
+        return [renames.get(name, name) for name in names]
+
+    def inner(value: Any) -> Any:
+        if isinstance(value, NetDef):
+            ops = [_renamed(each, renames) for each in value.ops]
+            types = {renames.get(name, name): type_ for name, type_ in value.types.items()}
+            return attrs.evolve(value, ops=ops, inputs=new(value.inputs), outputs=new(value.outputs), types=types)
+        if isinstance(value, tuple):
+            values: tuple[Any, ...] = value
+            return tuple(map(inner, values))
+        return value
+
+    args = {name: inner(value) for name, value in op.args.items()} if any(op.nested) else op.args
+    control = new(op.control_inputs)
+    return attrs.evolve(op, inputs=new(op.inputs), outputs=new(op.outputs), control_inputs=control, args=args)
+
+
+# ---------------------------------------------------------------------- inputs and outputs
+
+
+def _declared(side: str, before: Sequence[str], after: Sequence[str], renames: Mapping[str, str]) -> list[Change]:
+    known = {renames.get(name, name) for name in before}
+    found = [
+        Change("removed", f"{side} {name}", name)
+        for name in dict.fromkeys(before)
+        if renames.get(name, name) not in set(after)
+    ]
+    return found + [Change("added", f"{side} {name}", None, name) for name in dict.fromkeys(after) if name not in known]
+
+
+def _input_types(a: NetDef, b: NetDef, renames: Mapping[str, str]) -> list[Change]:
+    found: list[Change] = []
+    for name in dict.fromkeys(a.inputs):
+        new = renames.get(name, name)
+        old_type, new_type = a.types.get(name), b.types.get(new)
+        if new in b.inputs and old_type != new_type:
+            found.append(Change("changed", f"input {new}", str(old_type or "?"), str(new_type or "?")))
+    return found
+
+
+# ---------------------------------------------------------------------- operators
+
+
+def _operators(a: Sequence[OperatorDef], b: Sequence[OperatorDef], renames: Mapping[str, str]) -> list[Change]:
+    changes: list[Change] = []
+    now = [_renamed(op, renames) for op in a]
+    removed: dict[OperatorDef, list[OperatorDef]] = {}
+    added: list[tuple[int, OperatorDef]] = []
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, _keys(now), _keys(b), autojunk=False).get_opcodes():
+        if tag == "equal":
+            triples = zip(a[i1:i2], now[i1:i2], b[j1:j2], strict=True)
+            changes += [change for old, x, y in triples if (change := _changed(old, x, y))]
             continue
-        for op in a[i1:i2]:
-            removed[op] = removed.get(op, 0) + 1
+        for old, op in zip(a[i1:i2], now[i1:i2], strict=True):
+            removed.setdefault(op, []).append(old)
         for op in b[j1:j2]:
             added.append((len(changes), op))
             changes.append(Change("added", _title(op), None, op))
     for at, op in added:
         if removed.get(op):
-            removed[op] -= 1
-            changes[at] = Change("moved", _title(op), op, op)
-    changes += [Change("removed", _title(op), op) for op, count in removed.items() for _ in range(count)]
-    return changes
+            changes[at] = Change("moved", _title(op), removed[op].pop(0), op)
+    return changes + [Change("removed", _title(op), op) for left in removed.values() for op in left]
 
 
 def _keys(ops: Sequence[OperatorDef]) -> list[tuple[object, ...]]:
@@ -83,16 +160,17 @@ def _title(op: OperatorDef) -> str:
     return ", ".join(op.outputs) or op.type
 
 
-def _changed(a: OperatorDef, b: OperatorDef) -> Change | None:
+def _changed(old: OperatorDef, a: OperatorDef, b: OperatorDef) -> Change | None:
+    """What differs between two operators; ``a`` is ``old`` under its new names."""
     if a == b:
         return None
     details: list[tuple[str, object, object]] = []
-    for what in ("type", "inputs", "device", "engine", "name", "control_inputs", "domain", "debug_info"):
-        before, after = getattr(a, what), getattr(b, what)
-        if before != after:
-            details.append((what, before, after))
+    for field in attrs.fields(OperatorDef):
+        before, after = getattr(a, field.name), getattr(b, field.name)
+        if field.name not in METADATA and field.name != "args" and before != after:
+            details.append((field.name, before, after))
     for name in sorted({*a.args, *b.args}):
         before, after = a.args.get(name), b.args.get(name)
         if before != after or type(before) is not type(after):
             details.append((f"argument {name}", before, after))
-    return Change("changed", _title(b), a, b, tuple(details))
+    return Change("changed", _title(b), old, b, tuple(details))

@@ -107,8 +107,10 @@ class Training:
 
     def _updated_by(self, name: str, twins: list[str]) -> tuple[int, ...]:
         """The operators that step a parameter or the copy that it is rounded from."""
-        trained = (twin for twin in (name, *twins) if twin in self.updates and name in self.moved)
-        return tuple(self.updates.get(next(trained, name), ()))
+        if name not in self.moved:
+            return ()
+        stepped = next((blob for blob in (name, *twins) if blob in self.updates), None)
+        return (self.moved[name],) if stepped is None else tuple(self.updates[stepped])
 
 
 def _main_blob(grad: Grad) -> str:

@@ -1,84 +1,110 @@
 """Train a small convolutional net on 1,797 real handwritten digits, in half precision.
 
 The nets, a page with their picture and the curves, the trained parameters and a summary are left in
---out. With --from DIR the text nets of a folder that the demo left are trained, edited or not.
+--out. With --from DIR the text nets init.net and train.net of a folder are trained, edited or not;
+they stay as they are.
 """
 
 from __future__ import annotations
 
 import argparse
+import errno
 import json
+import os
+import shutil
+import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from netdsl import io
-from netdsl.analysis.check import check
-from netdsl.cli.digits.training import Nets, Result, predict_net, steps_per_epoch, train
-from netdsl.cli.terminal import console
+from netdsl.cli.terminal import console, plain
 from netdsl.errors import NetdslError, NetError
-from netdsl.io.atomic import replace_file
-from netdsl.ir import NetDef
+
+if TYPE_CHECKING:
+    from netdsl.cli.digits.training import Nets, Result
 
 HELP = "train a net on handwritten digits: the place to start"
 DEFAULT_OUT = Path("netdsl-demo")
 EPOCHS = 12
+SMOOTHING = 0.95
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--out", type=Path, metavar="DIR", help=f"where to leave the results (default {DEFAULT_OUT}, or DIR of --from)")
-    parser.add_argument("--from", dest="source", type=Path, metavar="DIR", help="train the text nets in DIR")
-    parser.add_argument("--precision", choices=("half", "float32"), default=None, help="what to compute in (default half)")
-    parser.add_argument("--backend", choices=("numpy", "strict", "cupy"), default="numpy", help="where to run (default numpy)")
-    parser.add_argument("--seed", type=int, default=0, help="what weights and batches are drawn from (default 0)")
-    parser.add_argument("--epochs", type=_positive, default=EPOCHS, help=f"passes over the digits (default {EPOCHS})")
+    add = parser.add_argument
+    add("--out", type=Path, metavar="DIR", help=f"where to leave the results (default {DEFAULT_OUT}, or DIR of --from)")
+    add("--from", dest="source", type=Path, metavar="DIR", help="train the text nets in DIR")
+    add("--precision", choices=("half", "float32"), help="what to compute in (default half)")
+    add("--backend", choices=("numpy", "strict", "cupy"), default="numpy", help="where to run (default numpy)")
+    add("--seed", type=int, default=0, help="what weights and batches are drawn from (default 0)")
+    add("--epochs", type=_positive, default=EPOCHS, help=f"passes over the digits (default {EPOCHS})")
 
 
 def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError("at least 1")
-    return value
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a number from 1 on, got {text!r}")
+    return int(text)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
     if options.source is not None and options.precision is not None:
-        raise NetdslError("--precision builds a new net; the nets of --from say theirs", got=f"--precision {options.precision}")
-    out = options.out or options.source or DEFAULT_OUT
+        got = f"--precision {options.precision}"
+        raise NetdslError("--precision builds a new net; the nets of --from have theirs", got=got)
+    out: Path = options.out or options.source or DEFAULT_OUT
+    _check_writable(out)
     nets = _build(options.precision or "half") if options.source is None else _read(options.source)
-    result, parameters = _train(nets, options)
-    out.mkdir(parents=True, exist_ok=True)
-    _leave(out, nets, result, parameters)
+    result, tensors = _train(nets, options)
+    _leave(out, nets, result, tensors, source=options.source)
     _finish(out, result, options.source)
     return 0
 
 
+# ---------------------------------------------------------------------- before
+
+
+def _check_writable(out: Path) -> None:
+    """Raise OSError now rather than after the training if ``out`` cannot be written."""
+    if out.exists() and not out.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(out))
+    there = next(folder for folder in (out, *out.absolute().parents) if folder.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(there))
+
+
 def _build(precision: str) -> Nets:
     from netdsl.cli.digits.model import build
+    from netdsl.cli.digits.training import Nets
 
     model = build(precision)
-    made = model.net.definition
-    return Nets(model.init_net.definition, made, predict_net(made))
+    return Nets.of(model.init_net.definition, model.net.definition)
 
 
 def _read(source: Path) -> Nets:
     """Read the text nets of a folder, and stop where check finds an error."""
+    from netdsl import io
+    from netdsl.analysis.check import check
+    from netdsl.cli.digits.training import Nets
+    from netdsl.cli.findings import print_findings, tally
+
     init, net = io.load(source / "init.net"), io.load(source / "train.net")
-    findings = check(init, net)
-    for finding in findings:
-        console().print(f"{'error' if finding.rule.is_error else 'warning'}[{finding.code}] {finding.message}", markup=False)
-    if any(finding.rule.is_error for finding in findings):
-        raise NetError(f"the nets in {source} have errors", fix=f"netdsl check {source}/init.net {source}/train.net tells more")
-    before = source / "predict.net"
-    outputs = io.load(before).outputs if before.exists() else ("scores",)
-    return Nets(init, net, predict_net(net, outputs))
+    found = check(init, net)
+    if found:
+        print_findings(found)
+        console().print()
+    errors = [finding for finding in found if finding.rule.is_error]
+    if errors:
+        raise NetError(f"the nets in {source} cannot be trained", found=tally(errors))
+    return Nets.of(init, net)
+
+
+# ---------------------------------------------------------------------- training
 
 
 def _train(nets: Nets, options: argparse.Namespace) -> tuple[Result, dict[str, Any]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    total = options.epochs * steps_per_epoch()
+    from netdsl.cli.digits.training import steps_per_epoch, train
+
     columns = (
         TextColumn("training"),
         BarColumn(),
@@ -86,49 +112,71 @@ def _train(nets: Nets, options: argparse.Namespace) -> tuple[Result, dict[str, A
         TextColumn("loss {task.fields[loss]:.4f}  accuracy {task.fields[accuracy]:.3f}"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=console(), refresh_per_second=10) as progress:
+    with Progress(*columns, console=console(), refresh_per_second=5) as progress:
+        total = options.epochs * steps_per_epoch()
         task = progress.add_task("training", total=total, loss=float("nan"), accuracy=float("nan"))
-        smooth: list[float] = []
+        shown: list[float] = []
 
-        def report(step: int, loss: float, accuracy: float) -> None:
-            smooth[:] = [loss, accuracy] if not smooth else [0.95 * a + 0.05 * b for a, b in zip(smooth, (loss, accuracy), strict=True)]
-            progress.update(task, completed=step, loss=smooth[0], accuracy=smooth[1])
+        def report(step: int, *now: float) -> None:
+            before = shown or now
+            shown[:] = [SMOOTHING * a + (1 - SMOOTHING) * b for a, b in zip(before, now, strict=True)]
+            progress.update(task, completed=step, loss=shown[0], accuracy=shown[1])
 
-        result, workspace = train(
-            nets, backend=options.backend, seed=options.seed, epochs=options.epochs, report=report
-        )
-    made = [name for op in nets.init.ops for name in op.outputs]
-    values = {name: workspace.fetch(name) for name in made}
-    return result, {name: value for name, value in values.items() if hasattr(value, "dtype")}
+        return train(nets, backend=options.backend, seed=options.seed, epochs=options.epochs, report=report)
 
 
-def _leave(out: Path, nets: Nets, result: Result, parameters: dict[str, Any]) -> None:
+# ---------------------------------------------------------------------- after
+
+
+def _leave(out: Path, nets: Nets, result: Result, tensors: dict[str, Any], source: Path | None) -> None:
+    """Write all results into a folder of their own first, so that a failure leaves nothing half-written."""
+    is_new = not out.exists()
+    out.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(prefix=".results.", dir=out))
+    try:
+        _write(made, nets, result, tensors)
+        if source is not None and out.samefile(source):
+            for name in ("init.net", "train.net"):  # the author's own text, with its comments
+                (made / name).unlink()
+        for path in sorted(made.iterdir()):
+            os.replace(path, out / path.name)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+        if is_new and not any(out.iterdir()):
+            out.rmdir()
+
+
+def _write(folder: Path, nets: Nets, result: Result, tensors: dict[str, Any]) -> None:
+    from netdsl import io
     from netdsl.viz import training_page
 
-    for name, net in (("init", nets.init), ("train", nets.train), ("predict", nets.predict)):
-        io.save(net, out / f"{name}.net")
-        io.save(net, out / f"{name}.pb")
-    io.save_tensors(parameters, out / "parameters.npz")
-    pictures: dict[str, NetDef] = {"train": nets.train, "init": nets.init, "predict": nets.predict}
-    curves = {"loss": result.losses, "batch accuracy": result.batch_accuracies, "held-out accuracy": result.epoch_accuracies}
-    _write(out / "index.html", training_page("Digits in " + result.precision, pictures, curves, result.summary()))
-    _write(out / "summary.json", json.dumps(result.summary(), indent=2) + "\n")
-
-
-def _write(path: Path, text: str) -> None:
-    with replace_file(path) as file:
-        file.write(text.encode("utf-8"))
+    pictures = {"train": nets.train, "init": nets.init, "predict": nets.predict}
+    for name, net in pictures.items():
+        io.save(net, folder / f"{name}.net")
+        io.save(net, folder / f"{name}.pb")
+    io.save_tensors(tensors, folder / "parameters.npz")
+    page = training_page(f"Digits in {result.precision}", pictures, result.curves(), result.summary())
+    (folder / "index.html").write_text(page, "utf-8")
+    (folder / "summary.json").write_text(json.dumps(result.summary(), indent=2) + "\n", "utf-8")
 
 
 def _finish(out: Path, result: Result, source: Path | None) -> None:
-    say = console().print
-    say(f"held-out accuracy [bold]{result.accuracy:.2%}[/bold] in {result.seconds:.1f} s ({result.steps} steps, {result.precision})")
-    say(f"left in {out}: the nets (.net, .pb), parameters.npz, summary.json, index.html\n")
-    say("Next:")
-    say(f"  netdsl show {out}/train.net          the whole training step as text", markup=False)
-    say(f"  open {out}/index.html in a browser   the nets as pictures, and the curves", markup=False)
+    from rich.text import Text
+
+    made = f"held-out accuracy {result.accuracy:.2%}"
+    how = f" in {result.seconds:.1f} s: {result.steps} steps in {result.precision} on {result.backend}"
+    console().print(Text(made, style="bold").append(how, style="not bold"))
+    plain(f"left in {out}: init, train and predict net (.net, .pb), parameters.npz, index.html, summary.json\n")
+    rows = [
+        (f"open {out}/index.html in a browser", "the curves, and the nets as pictures"),
+        (f"netdsl show {out}/train.net", "the whole training step as text"),
+    ]
     if source is None:
-        say(f"  cp -r {out} mine, change a line of mine/train.net, then:", markup=False)
-        say("  netdsl check mine/init.net mine/train.net   what the change broke, if anything", markup=False)
-        say(f"  netdsl diff {out}/train.net mine/train.net  what it did", markup=False)
-        say("  netdsl demo --from mine                     train it", markup=False)
+        rows += [
+            (f"cp -r {out} mine", "a copy to change: edit a line of mine/train.net"),
+            ("netdsl check mine/init.net mine/train.net", "what the change broke, if anything"),
+            (f"netdsl diff {out}/train.net mine/train.net", "what it did"),
+            ("netdsl demo --from mine", "train the changed net"),
+        ]
+    width = max(len(command) for command, _ in rows)
+    plain("Next:\n" + "\n".join(f"  {command:<{width}}   {what}" for command, what in rows))

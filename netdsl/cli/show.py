@@ -1,47 +1,53 @@
 """Print a net as text.
 
 The text is netdsl's own form (docs/text-format.md), whatever the file's format; long lists of numbers
-are elided. With --raw nothing is elided, and the output is a net file again.
+are elided and numbers of enumerations explained. With --raw nothing is elided, and the output is a net
+file again.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from netdsl import io
-from netdsl.analysis.cost import NetCost, cost
-from netdsl.analysis.infer import infer
-from netdsl.cli.terminal import console, count, plain, size
-from netdsl.errors import NetdslError
+from netdsl.cli.terminal import count, plain, size, table
+from netdsl.errors import NetdslError, did_you_mean
 from netdsl.ir import UNKNOWN, BlobType, NetDef, TensorType
 from netdsl.ir.text import dump
 from netdsl.ops.schema import is_known, lookup
+
+if TYPE_CHECKING:
+    from netdsl.analysis.cost import NetCost
 
 HELP = "print a net as text, with shapes, parameters and costs"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("file", type=Path, help="a net: netdsl text or JSON, or Caffe2's .pb or .pbtxt")
+    parser.add_argument("file", type=Path, metavar="FILE", help="a net: netdsl text or JSON, or Caffe2's .pb or .pbtxt")
     parser.add_argument("--init", type=Path, metavar="FILE", help="its init net, for the types of its parameters")
-    parser.add_argument("--shapes", action="store_true", help="comment every operator with its output types")
-    parser.add_argument("--params", action="store_true", help="print the table of parameters instead")
-    parser.add_argument("--cost", action="store_true", help="print FLOPs, bytes and memory instead")
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=SIZE", help="size of a named dim, as N=64")
-    parser.add_argument("--raw", action="store_true", help="elide nothing and add no comments")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--shapes", action="store_true", help="add to every operator the types of its outputs")
+    form.add_argument("--params", action="store_true", help="print the table of parameters instead")
+    form.add_argument("--cost", action="store_true", help="print FLOPs, bytes and memory instead")
+    form.add_argument("--raw", action="store_true", help="elide nothing and add no comments")
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
+    from netdsl import io
+
     net = io.load(options.file)
     init = io.load(options.init) if options.init else None
-    types = known_types(net, init, _dims(options.dim))
+    types = known_types(net, init, _dims(options.dim, [t for n in (net, init) if n for t in n.types.values()]))
     if options.params:
-        console().print(parameter_table(net, init, types))
+        plain(parameter_table(net, init, types))
     elif options.cost:
+        from netdsl.analysis.cost import cost
+
         _print_cost(cost(net, types))
     elif options.raw:
         plain(dump(net))
@@ -50,21 +56,33 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _dims(given: list[str]) -> dict[str, int]:
+# ---------------------------------------------------------------------- types
+
+
+def _dims(given: list[str], types: Iterable[BlobType]) -> dict[str, int]:
+    """The sizes of named dims as the command line gives them."""
+    shapes = [t.shape for t in types if isinstance(t, TensorType) and t.shape is not None]
+    known = sorted({d for shape in shapes for d in shape if isinstance(d, str)})
     sizes: dict[str, int] = {}
     for text in given:
         name, _, value = text.partition("=")
         if not value.isdecimal():
             raise NetdslError("--dim takes a name and a size", expected="N=64", got=text)
+        if name not in known:
+            near = did_you_mean(name, known)
+            raise NetdslError(f"no dim is called {name!r}", named=", ".join(known) or "none", did_you_mean=near)
         sizes[name] = int(value)
     return sizes
 
 
 def known_types(net: NetDef, init: NetDef | None, dims: dict[str, int]) -> dict[str, BlobType]:
     """Return the types of what ``net`` reads: as declared, as the init net makes them, with dims put in."""
-    made = infer(init) if init is not None else {}
+    from netdsl.analysis.cost import cost
+
+    rows = cost(init).ops if init is not None else ()
+    made = {name: type_ for row in rows for name, type_ in zip(row.op.outputs, row.outputs, strict=True)}
     found: dict[str, BlobType] = {}
-    for name in net.inputs:
+    for name in dict.fromkeys((*net.inputs, *net.types)):
         type_ = net.types.get(name, UNKNOWN)
         type_ = made.get(name, type_) if type_ == UNKNOWN else type_
         if isinstance(type_, TensorType) and type_.shape is not None:
@@ -75,13 +93,16 @@ def known_types(net: NetDef, init: NetDef | None, dims: dict[str, int]) -> dict[
 
 
 def _comments(net: NetDef, types: dict[str, BlobType]) -> Callable[[NetDef, int], str | None]:
+    from netdsl.analysis.cost import cost
+
     rows = cost(net, types).ops
 
     def comment(owner: NetDef, index: int) -> str | None:
-        notes = [_enums(owner, index)]
-        if owner is net:
-            notes.insert(0, ", ".join(str(t) for t in rows[index].outputs))
-        return "; ".join(note for note in notes if note) or None
+        if owner is not net:
+            return _enums(owner, index)
+        row = rows[index]
+        told = row.problem or ", ".join(str(type_) for type_ in row.outputs)
+        return "; ".join(filter(None, (told, _enums(owner, index) if row.problem is None else None))) or None
 
     return comment
 
@@ -100,29 +121,36 @@ def _enums(net: NetDef, index: int) -> str | None:
     return ", ".join(notes) or None
 
 
-def parameter_table(net: NetDef, init: NetDef | None, types: dict[str, BlobType]) -> Any:
-    """The parameters as a rich table: from the net's metadata, else what the init net makes and the net reads."""
-    from rich.table import Table
+# ---------------------------------------------------------------------- parameters
 
-    rows = net.metadata.get("parameters") or _guessed_parameters(net, init, types)
-    table = Table(box=None, pad_edge=False)
+
+def parameter_table(net: NetDef, init: NetDef | None, types: dict[str, BlobType]) -> str:
+    """The parameters as a table: from the net's metadata, else as the nets tell."""
+    rows = net.metadata.get("parameters") or _parameters(net, init, types)
+    if not rows:
+        return "no parameters: the net trains nothing (--init tells what an init net makes for it)"
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    for column in columns:
-        table.add_column(column.replace("_", " "), justify="left")
-    for row in rows:
-        table.add_row(*(_cell(row.get(column)) for column in columns))
-    return table
+    return table([name.replace("_", " ") for name in columns], [[_cell(row.get(n)) for n in columns] for row in rows])
 
 
-def _guessed_parameters(net: NetDef, init: NetDef | None, types: dict[str, BlobType]) -> list[dict[str, Any]]:
-    made = {name for op in init.ops for name in op.outputs} if init else set(net.inputs)
+def _parameters(net: NetDef, init: NetDef | None, types: dict[str, BlobType]) -> list[dict[str, Any]]:
+    """What is trained, with gradient and update; of a net without training, what the init net makes for it."""
+    from netdsl.analysis.training import Training
+
+    found = Training(net, init)
     rows: list[dict[str, Any]] = []
-    for name in net.inputs:
-        type_ = types.get(name, UNKNOWN)
-        if name in made and isinstance(type_, TensorType):
-            trained = any(name in op.outputs for op in net.ops)
-            rows.append({"name": name, "type": str(type_), "changed": "yes" if trained else "no"})
-    return rows
+    for use in found.parameters():
+        by = ", ".join(f"{net.ops[i].type} (operator {i})" for i in use.updates)
+        row = {
+            "name": use.name,
+            "type": types.get(use.name, UNKNOWN),
+            "gradient": use.gradient,
+            "updated by": by or "nothing",
+        }
+        rows.append(row | ({"copies": ", ".join(use.copies)} if init is not None else {}))
+    if rows or init is None:
+        return rows
+    return [{"name": name, "type": types.get(name, UNKNOWN)} for name in net.inputs if name in found.made]
 
 
 def _cell(value: Any) -> str:
@@ -130,18 +158,19 @@ def _cell(value: Any) -> str:
         return ", ".join(f"{k} {v}" for k, v in value.items())
     if isinstance(value, list):
         return "x".join(map(str, value)) or "scalar"
-    return "" if value is None else ("yes" if value is True else "no" if value is False else str(value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else str(value)
+
+
+# ---------------------------------------------------------------------- costs
 
 
 def _print_cost(found: NetCost) -> None:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False)
-    for name, justify in (("operator", "left"), ("FLOPs", "right"), ("read", "right"), ("written", "right")):
-        table.add_column(name, justify=justify)  # type: ignore[arg-type]
-    for row in found.ops:
-        table.add_row(str(row.op), count(row.flops), size(row.bytes_read), size(row.bytes_written))
-    console().print(table)
-    unknown = f" ({found.unknown} operators of unknown size left out: see --init and --dim)" if found.unknown else ""
-    console().print(f"\n{count(found.flops)}FLOP a run, {size(found.bytes_moved)} moved{unknown}")
-    console().print(f"memory: {size(found.held)} for all blobs, {size(found.peak)} with freeing")
+    rows = [(count(r.flops), size(r.bytes_read), size(r.bytes_written), str(r.op)) for r in found.ops]
+    plain(table(("FLOPs", "read", "written", "operator"), rows, right=("FLOPs", "read", "written")))
+    plain(f"\n{count(found.flops)}FLOP a run, {size(found.bytes_moved)} moved")
+    plain(f"memory: {size(found.held)} for all blobs, {size(found.peak)} with freeing")
+    if found.unknown:
+        operators = "1 operator" if found.unknown == 1 else f"{found.unknown} operators"
+        plain(f"not counted: {operators} of unknown size; --init and --dim N=64 tell more sizes")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
 
@@ -18,6 +19,23 @@ def console() -> Any:
 def plain(text: str) -> None:
     """Print text exactly as it is, so that it can be piped into a file and read back."""
     sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, right: Container[str] = ()) -> str:
+    """Return rows below each other in columns as wide as they need, so that nothing is cut or wrapped.
+
+    The columns named in ``right`` are numbers, set to the right.
+    """
+    listed = [header, *rows]
+    widths = [max(len(row[i]) for row in listed) for i in range(len(header))]
+    aligned = [
+        "  ".join(
+            cell.rjust(width) if name in right else cell.ljust(width)
+            for cell, width, name in zip(row, widths, header, strict=True)
+        ).rstrip()
+        for row in listed
+    ]
+    return "\n".join(aligned)
 
 
 def count(number: float | None) -> str:

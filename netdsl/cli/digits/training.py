@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +19,8 @@ from netdsl.runtime import Workspace
 
 BATCH = 32
 FED = ("data", "label")
+TOLD = ("loss", "accuracy")
+SCORES = "scores"
 
 
 @attrs.frozen
@@ -28,15 +31,25 @@ class Nets:
     train: NetDef
     predict: NetDef
 
+    @classmethod
+    def of(cls, init: NetDef, train: NetDef) -> Nets:
+        """Return the nets with the predict net extracted from ``train``.
+
+        Raises:
+            NetError: ``train`` lacks a blob that the demo feeds or reads.
+        """
+        _check_names(train)
+        return cls(init, train, predict_net(train))
+
     @property
     def precision(self) -> str:
-        """ "half" where the init net makes a float16 blob, else "float32"."""
-        types = infer(self.init).values()
-        half = any(isinstance(t, TensorType) and t.dtype is DType.FLOAT16 for t in types)
-        return "half" if half else "float32"
+        """ "half" where the predict net reads a float16 parameter, else "float32"."""
+        made = infer(self.init)
+        types = [made.get(name) for name in self.predict.inputs]
+        return "half" if any(isinstance(t, TensorType) and t.dtype is DType.FLOAT16 for t in types) else "float32"
 
 
-@attrs.define
+@attrs.frozen
 class Result:
     """How a training went: the curves, and accuracy and loss at the end."""
 
@@ -48,26 +61,31 @@ class Result:
     backend: str
     losses: list[float]
     batch_accuracies: list[float]
-    epoch_accuracies: list[float]
+    held_out_accuracies: list[float]
 
     def summary(self) -> dict[str, Any]:
-        """What summary.json holds."""
-        names = ("accuracy", "loss", "seconds", "steps", "precision", "backend")
-        return {name: getattr(self, name) for name in names}
+        """What summary.json holds: plain numbers, None for a loss that is not finite."""
+        return {
+            "accuracy": round(self.accuracy, 6),
+            "loss": round(self.loss, 6) if math.isfinite(self.loss) else None,
+            "seconds": round(self.seconds, 3),
+            "steps": self.steps,
+            "precision": self.precision,
+            "backend": self.backend,
+        }
+
+    def curves(self) -> dict[str, list[float]]:
+        """The curves that a page shows."""
+        return {
+            "loss": self.losses,
+            "batch accuracy": self.batch_accuracies,
+            "held-out accuracy": self.held_out_accuracies,
+        }
 
 
-def predict_net(train: NetDef, outputs: tuple[str, ...] = ("scores",)) -> NetDef:
-    """Return the part of a train net that computes ``outputs``, in test mode.
-
-    Raises:
-        NetError: the net does not compute them.
-    """
-    written = {name for op in train.ops for name in op.outputs}
-    for name in outputs:
-        if name not in written:
-            near = did_you_mean(name, written)
-            raise NetError(f"net {train.name!r} does not compute {name!r}, the scores to predict by", did_you_mean=near)
-    made = extract(for_test(extract(train, outputs)), outputs)
+def predict_net(train: NetDef) -> NetDef:
+    """Return the part of a train net that computes the scores, in test mode."""
+    made = extract(for_test(extract(train, [SCORES])), [SCORES])
     return attrs.evolve(made, name=f"{train.name}_predict")
 
 
@@ -76,25 +94,22 @@ def train(
     *,
     backend: str = "numpy",
     seed: int = 0,
-    epochs: int = 12,
+    epochs: int = 1,
     report: Callable[[int, float, float], None] = lambda step, loss, accuracy: None,
-) -> tuple[Result, Workspace]:
-    """Train on four fifths of the digits and test on the fifth held out; return how it went, and the workspace.
+) -> tuple[Result, dict[str, Any]]:
+    """Train on four fifths of the digits and test on the fifth held out.
 
+    Returns how it went, and what the init net made (the parameters and the optimizer's state) as arrays.
     ``report`` is told step, loss and accuracy of every batch.
-
-    Raises:
-        NetError: the train net lacks ``data``, ``label``, ``loss`` or ``accuracy``.
     """
-    _check_names(nets.train)
     images, labels = digits()
     chosen, held_out = stratified_split(labels)
-    workspace = Workspace(backend, seed=seed)
     rng = np.random.default_rng(seed)
     losses: list[float] = []
     accuracies: list[float] = []
     tested: list[float] = []
     start = time.perf_counter()
+    workspace = Workspace(backend, seed=seed)
     workspace.run(nets.init)
     for _ in range(epochs):
         order = rng.permutation(chosen)
@@ -108,11 +123,26 @@ def train(
             report(len(losses), losses[-1], accuracies[-1])
         tested.append(accuracy(workspace, nets.predict, images[held_out], labels[held_out]))
     seconds = time.perf_counter() - start
-    final = float(np.mean(losses[-len(chosen) // BATCH :]))
+    last_epoch = float(np.mean(losses[-(len(chosen) // BATCH) :]))
     result = Result(
-        tested[-1], final, seconds, len(losses), nets.precision, backend, losses, accuracies, tested
+        accuracy=tested[-1],
+        loss=last_epoch,
+        seconds=seconds,
+        steps=len(losses),
+        precision=nets.precision,
+        backend=backend,
+        losses=losses,
+        batch_accuracies=accuracies,
+        held_out_accuracies=tested,
     )
-    return result, workspace
+    return result, _tensors(workspace, nets.init)
+
+
+def _tensors(workspace: Workspace, init: NetDef) -> dict[str, Any]:
+    """What the init net made, as it is now; what is no tensor (a mutex) is left out."""
+    types = infer(init)
+    made = dict.fromkeys(name for op in init.ops for name in op.outputs)
+    return {name: workspace.fetch(name) for name in made if isinstance(types[name], TensorType)}
 
 
 def steps_per_epoch() -> int:
@@ -124,13 +154,17 @@ def accuracy(workspace: Workspace, predict: NetDef, images: Any, labels: Any) ->
     """Share of ``images`` whose largest score is the label's."""
     workspace.feed("data", images)
     workspace.run(predict)
-    scores = workspace.fetch(predict.outputs[0])
+    scores = workspace.fetch(SCORES)
     return float((scores.argmax(axis=1) == labels).mean())
 
 
 def _check_names(net: NetDef) -> None:
-    known = net.blobs()
-    for name in (*FED, "loss", "accuracy"):
+    written = {name for op in net.ops for name in op.outputs}
+    for name, known in ((n, net.blobs()) for n in FED):
         if name not in known:
-            near = did_you_mean(name, known)
-            raise NetError(f"net {net.name!r} has no blob {name!r}, which the demo needs", did_you_mean=near)
+            near = did_you_mean(name, net.inputs)
+            raise NetError(f"net {net.name!r} has no blob {name!r}, which the demo feeds", did_you_mean=near)
+    for name in (*TOLD, SCORES):
+        if name not in written:
+            near = did_you_mean(name, written)
+            raise NetError(f"net {net.name!r} does not compute {name!r}, which the demo reads", did_you_mean=near)
