@@ -9,7 +9,6 @@ from netdsl.dsl.blob import Blob
 from netdsl.dsl.net import Net
 from netdsl.dsl.scopes import current_name_scope
 from netdsl.errors import NetError
-from netdsl.ir import UNKNOWN
 
 Result = Blob | str | Sequence[Blob | str]
 Branch = Callable[[Net], Result]
@@ -64,9 +63,8 @@ class _Branch:
 
     def __init__(self, outer: Net, name: str, build: Branch) -> None:
         self.net = Net(name)
-        for blob in outer.definition.blobs():
-            if (known := outer.type_of(blob)) != UNKNOWN:
-                self.net.set_type(blob, known)
+        for blob, known in outer.types().items():
+            self.net.set_type(blob, known)
         made = build(self.net)
         listed = [made] if isinstance(made, Blob | str) else list(made or ())
         self.results = [self.net.blob(blob).name for blob in listed]

@@ -136,9 +136,18 @@ class Net(OpCalls):
         """What is known of a blob's type after the operators appended so far."""
         return self._types.get(str(blob), UNKNOWN)
 
+    def types(self) -> dict[str, BlobType]:
+        """What is known of the type of every blob after the operators appended so far."""
+        return {name: type_ for name, type_ in self._types.items() if type_ != UNKNOWN}
+
     def set_type(self, blob: BlobLike, type_: BlobType) -> None:
         """Say what is known of a blob that another net provides."""
         self._types[str(blob)] = self._declared[str(blob)] = type_
+        self._definition = None
+
+    def annotate(self, key: str, value: Any) -> None:
+        """Put ``value``, which JSON must be able to hold, into the metadata of the definition."""
+        self.metadata[key] = value
         self._definition = None
 
     def _declare(self, name: str) -> None:

@@ -22,8 +22,9 @@ def map_nets(args: Mapping[str, Any], function: Callable[[NetDef], NetDef]) -> M
 
 
 def _nets(value: Any) -> tuple[NetDef, ...]:
-    """The argument itself if it is a tuple of nets."""
-    return value if type(value) is tuple and value and isinstance(value[0], NetDef) else ()
+    """The argument itself if it is a tuple of nets, which is never mixed."""
+    items: Any = value if type(value) is tuple else ()  # pyright: ignore[reportUnknownVariableType]
+    return items if items and isinstance(items[0], NetDef) else ()
 
 
 def rename_blobs(net: NetDef, mapping: Mapping[str, str]) -> NetDef:

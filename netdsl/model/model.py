@@ -8,11 +8,13 @@ from contextvars import ContextVar
 from fnmatch import fnmatchcase
 from typing import Any
 
+import attrs
+
 from netdsl.dsl import Blob, GradientMap, Net, Parameter, SparseGradient, Tag
 from netdsl.errors import NetError, SchemaError, did_you_mean
 from netdsl.initializers import ExternalInitializer, Initializer
 from netdsl.ir import NetDef, TensorType
-from netdsl.passes.edit import extract, for_test
+from netdsl.passes.edit import extract, inference
 
 AnyInitializer = Initializer | ExternalInitializer
 InitializerLike = AnyInitializer | str | tuple[str, Mapping[str, Any]]
@@ -21,7 +23,11 @@ _SHARED: ContextVar[tuple[tuple[str, str], ...]] = ContextVar("netdsl_parameter_
 
 
 class Model:
-    """A net with its init net and parameters: what layer functions, gradients and optimizers append to."""
+    """A net with its init net and parameters: what layer functions, gradients and optimizers append to.
+
+    ``initializer_class`` says how precisions are kept where a layer is given only the operator that fills:
+    PseudoFP16Initializer for half precision; None is plain single precision.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -30,6 +36,7 @@ class Model:
         self.parameters: dict[str, Parameter] = {}
         self.gradients = GradientMap({})
         self.initializer_class: type[Initializer] | None = None
+        self._asked: set[str] = set()
 
     # ------------------------------------------------------------------ blobs
 
@@ -52,28 +59,31 @@ class Model:
         use the model's ``initializer_class`` (PseudoFP16Initializer for half precision).
 
         Raises:
-            NetError: a parameter of this name exists with another shape, or outside a sharing scope.
+            NetError: the name is taken, or the shared parameter has another shape.
         """
         full = self.net.blob(name).name
-        resolved = _shared_name(full)
-        if resolved in self.parameters:
-            return self._existing(resolved, full, tuple(shape))
-        made = self._initializer(initializer).create_param(Blob(resolved, self.init_net), self.init_net, shape)
-        made.tag, made.kind = tag, kind
-        self.parameters[resolved] = made
-        for blob in made.blobs:
-            self.adopt(blob)
-        made.blob = Blob(made.blob.name, self.net)
-        made.blob_copy = {dtype: Blob(copy.name, self.net) for dtype, copy in made.blob_copy.items()}
-        return made
-
-    def _existing(self, name: str, asked: str, shape: tuple[int, ...]) -> Parameter:
-        found = self.parameters[name]
-        if found.shape != shape:
-            raise NetError(f"parameter {name!r} exists with another shape", expected=found.shape, got=shape)
-        if not _SHARED.get():
-            raise NetError(f"parameter {asked!r} exists already", fix="give the layer another name, or use model.sharing")
+        resolved, shared = _shared_name(full)
+        if full in self._asked or (resolved in self.parameters and not shared):
+            raise NetError(
+                f"parameter {full!r} exists already", fix="give the layer another name, or use model.sharing"
+            )
+        found = self.parameters.get(resolved)
+        if found is None:
+            found = self._create(resolved, tuple(shape), self._initializer(initializer), tag, kind)
+        elif found.shape != tuple(shape):
+            raise NetError(f"shared parameter {resolved!r} has another shape", expected=found.shape, got=tuple(shape))
+        self._asked.add(full)
         return found
+
+    def _create(self, name: str, shape: tuple[int, ...], initializer: AnyInitializer, tag: Tag, kind: str) -> Parameter:
+        if self.init_net.computes(name) or self.net.computes(name):
+            raise NetError(f"parameter {name!r} would overwrite a blob of this name", fix="give the layer another name")
+        made = initializer.create_param(Blob(name, self.init_net), self.init_net, shape)
+        made.tag, made.kind = tag, kind
+        made.blob_copy = {dtype: self.adopt(copy) for dtype, copy in made.blob_copy.items()}
+        made.blob = self.adopt(made.blob)
+        self.parameters[name] = made
+        return made
 
     def _initializer(self, given: InitializerLike) -> AnyInitializer:
         if isinstance(given, Initializer | ExternalInitializer):
@@ -92,10 +102,16 @@ class Model:
     def sharing(self, scopes: Mapping[str, str]) -> Iterator[None]:
         """Let layers in name scope ``b`` use the parameters of scope ``a`` inside: ``model.sharing({"b": "a"})``.
 
-        An empty scope is the outermost one.
+        Whichever layer comes first makes them, under the name in ``a``; gradients of all uses add up, and an
+        optimizer updates them once. An empty scope is the outermost one.
+
+        Raises:
+            SchemaError: no scopes, or one shared with itself.
         """
         if not scopes:
             raise SchemaError("sharing needs at least one pair of scopes", got=scopes)
+        if itself := [b for b, a in scopes.items() if a == b]:
+            raise SchemaError(f"scope {itself[0]!r} cannot share with itself", got=dict(scopes))
         pairs = tuple((f"{b}/" if b else "", f"{a}/" if a else "") for b, a in scopes.items())
         token = _SHARED.set(_SHARED.get() + pairs)
         try:
@@ -120,12 +136,12 @@ class Model:
         if self.gradients:
             raise NetError("parameters are frozen before the gradients are added", got=", ".join(map(str, patterns)))
         frozen: list[Parameter] = []
-        for pattern in map(str, patterns):
-            found = [p for name, p in self.parameters.items() if fnmatchcase(name, pattern)]
-            if not found:
-                near = did_you_mean(pattern, self.parameters)
-                raise NetError(f"no parameter matches {pattern!r}", did_you_mean=near)
-            frozen.extend(found)
+        for pattern in patterns:
+            names = [name for name in self.parameters if name == str(pattern) or fnmatchcase(name, str(pattern))]
+            if not names:
+                near = did_you_mean(str(pattern), self.parameters)
+                raise NetError(f"no parameter matches {str(pattern)!r}", did_you_mean=near)
+            frozen.extend(self.parameters[name] for name in names)
         for parameter in frozen:
             parameter.frozen = True
         return frozen
@@ -148,18 +164,34 @@ class Model:
     def for_inference(self, outputs: Blob | str | Sequence[Blob | str]) -> Model:
         """Return a model that computes ``outputs`` and nothing else, in test mode.
 
-        Its init net makes the parameters that are left.
+        It reads no labels, updates nothing, and its init net makes (or checks) only the parameters that are left.
+
+        Raises:
+            BlobError: an output that the net does not compute.
+            NetError: an output that exists in training only, such as the mask of a dropout.
         """
-        names = [str(outputs)] if isinstance(outputs, Blob | str) else [str(b) for b in outputs]
-        net = for_test(extract(self.net.definition, names))
-        net = extract(net, names)
+        names = [str(blob) for blob in ([outputs] if isinstance(outputs, Blob | str) else outputs)]
+        net = inference(self.net.definition, [self.net.blob(name).name for name in names])
         made = Model(self.name)
+        made.initializer_class = self.initializer_class
         made.net = Net.from_definition(net, self.name)
-        needed = [name for name in net.inputs if name in _written(self.init_net.definition)]
-        if needed:
-            made.init_net = Net.from_definition(extract(self.init_net.definition, needed), self.init_net.name)
-        made.parameters = {n: p for n, p in self.parameters.items() if n in net.inputs}
+        made.init_net = Net.from_definition(_making(self.init_net.definition, net.inputs), self.init_net.name)
+        for name, parameter in self.parameters.items():
+            if name in net.inputs:
+                made.parameters[name] = made._taken(parameter)
         return made
+
+    def _taken(self, parameter: Parameter) -> Parameter:
+        """The record of another model's parameter here: without gradient, and with the copies that are made here."""
+        made = self.init_net
+        copies = {dtype: copy for dtype, copy in parameter.blob_copy.items() if made.computes(copy)}
+        return attrs.evolve(
+            parameter,
+            blob=Blob(parameter.name, self.net),
+            blob_copy={dtype: Blob(copy.name, self.net) for dtype, copy in copies.items()},
+            grad=None,
+            settings={},
+        )
 
     def describe(self) -> list[dict[str, Any]]:
         """One row per parameter: name, shape, dtype, tag, kind, copies, gradient, frozen."""
@@ -167,16 +199,17 @@ class Model:
 
     def save_tables(self) -> None:
         """Put the table of parameters into the net's metadata, where ``show --params`` and the picture find it."""
-        self.net.metadata["parameters"] = self.describe()
+        self.net.annotate("parameters", self.describe())
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: {len(self.parameters)} parameters, {len(self.net.definition.ops)} operators>"
 
     def _repr_html_(self) -> str:
+        # A display is the one thing a model asks of viz, which stands beside it: so late, and by name.
         from importlib import import_module
 
-        self.save_tables()
-        return import_module("netdsl.viz").to_svg(self.net.definition)
+        told = {**self.net.metadata, "parameters": self.describe()}
+        return import_module("netdsl.viz").to_svg(attrs.evolve(self.net.definition, metadata=told))
 
 
 def _row(p: Parameter, net: Net) -> dict[str, Any]:
@@ -184,7 +217,7 @@ def _row(p: Parameter, net: Net) -> dict[str, Any]:
     grad = f"rows {p.grad.indices} of {p.grad.values}" if isinstance(p.grad, SparseGradient) else p.grad
     return {
         "name": p.name,
-        "shape": list(p.shape or ()),
+        "shape": None if p.shape is None else list(p.shape),
         "dtype": type_.dtype.value if isinstance(type_, TensorType) and type_.dtype else None,
         "tag": p.tag.value,
         "kind": p.kind,
@@ -195,12 +228,19 @@ def _row(p: Parameter, net: Net) -> dict[str, Any]:
     }
 
 
-def _shared_name(name: str) -> str:
+def _shared_name(name: str) -> tuple[str, bool]:
+    """The name of the parameter that ``name`` stands for now, and whether scopes share it."""
     for scope, owner in reversed(_SHARED.get()):
         if name.startswith(scope):
-            return owner + name.removeprefix(scope)
-    return name
+            return owner + name.removeprefix(scope), True
+    return name, any(name.startswith(owner) for _, owner in _SHARED.get())
 
 
-def _written(net: NetDef) -> set[str]:
-    return {name for op in net.ops for name in op.outputs}
+def _making(init: NetDef, parameters: Sequence[str]) -> NetDef:
+    """The part of an init net that makes ``parameters``, with the checks of those that it does not make."""
+    written = {name for op in init.ops for name in op.outputs}
+    made = extract(init, [name for name in parameters if name in written])
+    checks = [op for op in init.ops if not op.outputs and set(op.inputs) <= {*parameters}]
+    inputs = dict.fromkeys([*made.inputs, *(name for op in checks for name in op.inputs if name not in written)])
+    types = {name: type_ for name, type_ in init.types.items() if name in inputs}
+    return attrs.evolve(made, ops=[*made.ops, *checks], inputs=inputs, types=types)

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from netdsl.dsl import Blob, Tag
+from netdsl.errors import SchemaError
 from netdsl.initializers import Initializer
 from netdsl.model.layers.scope import layer
 from netdsl.model.model import InitializerLike, Model
 
 _BIAS: InitializerLike = "ConstantFill"
+_ONES: InitializerLike = ("ConstantFill", {"value": 1.0})
+_ZEROS: InitializerLike = ("ConstantFill", {"value": 0.0})
 
 
 @layer
@@ -50,8 +53,13 @@ def conv(
     """Convolution: x [N, dim_in, *dims] -> [N, dim_out, *dims'] (NHWC with ``order``); ``args`` go to Conv.
 
     One ``kernel`` stands for two dims; a list has one for each.
+
+    Raises:
+        SchemaError: ``group`` does not divide the channels.
     """
     kernels = [kernel, kernel] if isinstance(kernel, int) else list(kernel)
+    if dim_in % group or dim_out % group:
+        raise SchemaError(f"conv {name!r}: group must divide dim_in and dim_out", got=f"{group} of {dim_in} and {dim_out}")
     per_group = dim_in // group
     shape = [dim_out, per_group, *kernels] if order == "NCHW" else [dim_out, *kernels, per_group]
     w = model.parameter(f"{name}_w", shape, weight_init, kind="conv")
@@ -74,23 +82,29 @@ def spatial_bn(
     dim_in: int,
     *,
     is_test: bool = False,
-    epsilon: float = 1e-5,
-    momentum: float = 0.9,
+    scale_init: InitializerLike = _ONES,
+    bias_init: InitializerLike = _ZEROS,
     **args: Any,
 ) -> Blob:
-    """Batch normalisation over the channels of x; parameters and statistics are always float32."""
-    single = Initializer
-    scale = model.parameter(f"{name}_s", [dim_in], single("ConstantFill", value=1.0), kind="spatial_bn")
-    bias = model.parameter(f"{name}_b", [dim_in], single("ConstantFill", value=0.0), tag=Tag.BIAS, kind="spatial_bn")
-    computed: dict[str, Any] = {"tag": Tag.COMPUTED, "kind": "spatial_bn"}
-    mean = model.parameter(f"{name}_rm", [dim_in], single("ConstantFill", value=0.0), **computed)
-    variance = model.parameter(f"{name}_riv", [dim_in], single("ConstantFill", value=1.0), **computed)
-    inputs = [x, scale.blob, bias.blob, mean.blob, variance.blob]
-    given = {"epsilon": epsilon, "momentum": momentum, **args}
-    if is_test:
-        return model.net.SpatialBN(inputs, [name], is_test=1, **given)
-    outputs = [name, mean.blob, variance.blob, f"{name}_sm", f"{name}_siv"]
-    return model.net.SpatialBN(inputs, outputs, is_test=0, **given)[0]
+    """Batch normalisation over the channels of x; ``args`` (epsilon, momentum, order) go to SpatialBN.
+
+    Parameters and statistics are float32 whatever the model's ``initializer_class`` is.
+    """
+
+    def made(suffix: str, init: InitializerLike, tag: Tag) -> Blob:
+        return model.parameter(f"{name}_{suffix}", [dim_in], _single(init), tag=tag, kind="spatial_bn").blob
+
+    scale, bias = made("s", scale_init, Tag.WEIGHT), made("b", bias_init, Tag.BIAS)
+    mean, variance = made("rm", _ZEROS, Tag.COMPUTED), made("riv", _ONES, Tag.COMPUTED)
+    outputs = [name] if is_test else [name, mean, variance, f"{name}_sm", f"{name}_siv"]
+    return model.net.add("SpatialBN", [x, scale, bias, mean, variance], outputs, {"is_test": is_test, **args})[0]
+
+
+def _single(given: InitializerLike) -> InitializerLike:
+    """The same, in single precision whatever the model's own way."""
+    if isinstance(given, str):
+        return Initializer(given)
+    return Initializer(given[0], **given[1]) if isinstance(given, tuple) else given
 
 
 @layer
@@ -100,20 +114,19 @@ def layer_norm(
     name: str,
     dims: int | Sequence[int],
     *,
-    axis: int = 1,
-    epsilon: float = 1e-5,
-    scale_init: InitializerLike | None = None,
-    bias_init: InitializerLike | None = None,
+    scale_init: InitializerLike = _ONES,
+    bias_init: InitializerLike = _ZEROS,
+    **args: Any,
 ) -> Blob:
-    """Normalise over the axes from ``axis`` on, which have extents ``dims``, then scale and shift elementwise."""
+    """Normalise over the axes from ``axis`` (1 by default) on, which have extents ``dims``, then scale and shift.
+
+    ``args`` (axis, epsilon) go to LayerNorm. Scale and shift have the precision of x.
+    """
     shape = [dims] if isinstance(dims, int) else list(dims)
-    scale = scale_init or Initializer("ConstantFill", value=1.0)
-    shift = bias_init or Initializer("ConstantFill", value=0.0)
-    s = model.parameter(f"{name}_scale", shape, scale, kind="layer_norm")
-    b = model.parameter(f"{name}_bias", shape, shift, tag=Tag.BIAS, kind="layer_norm")
-    outputs = [name, f"{name}_mean", f"{name}_stdev"]
-    args = {"axis": axis, "epsilon": epsilon, "elementwise_affine": 1}
-    return model.net.LayerNorm([x, s.blob, b.blob], outputs, **args)[0]
+    s = model.parameter(f"{name}_scale", shape, scale_init, kind="layer_norm")
+    b = model.parameter(f"{name}_bias", shape, bias_init, tag=Tag.BIAS, kind="layer_norm")
+    outputs = [name, f"{name}_mean", f"{name}_std"]
+    return model.net.LayerNorm([x, s.blob, b.blob], outputs, elementwise_affine=True, **args)[0]
 
 
 @layer

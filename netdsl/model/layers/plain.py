@@ -1,4 +1,4 @@
-"""Layers without parameters; ``name`` names the output, and ``args`` go to the operator."""
+"""Layers without parameters; ``name`` names the output, and ``args`` go to the operator as they are given."""
 
 from __future__ import annotations
 
@@ -12,6 +12,14 @@ from netdsl.model.model import Model
 BlobLike = Blob | str
 
 
+def beside(name: BlobLike, prefix: str, suffix: str) -> BlobLike:
+    """Name a blob after another, in its scope: ``_d_mask`` beside ``d``."""
+    if isinstance(name, str):
+        return f"{prefix}{name}{suffix}"
+    scope, slash, leaf = name.name.rpartition("/")
+    return Blob(f"{scope}{slash}{prefix}{leaf}{suffix}", name.net)
+
+
 @layer
 def relu(model: Model, x: BlobLike, name: BlobLike) -> Blob:
     """``max(x, 0)``; in place when ``name`` is x."""
@@ -19,9 +27,9 @@ def relu(model: Model, x: BlobLike, name: BlobLike) -> Blob:
 
 
 @layer
-def leaky_relu(model: Model, x: BlobLike, name: BlobLike, *, alpha: float = 0.01) -> Blob:
-    """x where positive, else ``alpha * x``."""
-    return model.net.LeakyRelu(x, name, alpha=alpha)
+def leaky_relu(model: Model, x: BlobLike, name: BlobLike, **args: Any) -> Blob:
+    """x where positive, else ``alpha * x``; ``alpha`` is 0.01 by default."""
+    return model.net.LeakyRelu(x, name, **args)
 
 
 @layer
@@ -37,15 +45,15 @@ def tanh(model: Model, x: BlobLike, name: BlobLike) -> Blob:
 
 
 @layer
-def gelu(model: Model, x: BlobLike, name: BlobLike, *, fast: bool = False) -> Blob:
-    """x times the normal distribution function of x; ``fast`` uses the tanh form."""
-    return model.net.Gelu(x, name, fast_gelu=fast)
+def gelu(model: Model, x: BlobLike, name: BlobLike, **args: Any) -> Blob:
+    """x times the normal distribution function of x; ``fast_gelu`` uses the tanh form."""
+    return model.net.Gelu(x, name, **args)
 
 
 @layer
-def softmax(model: Model, x: BlobLike, name: BlobLike, *, axis: int = 1) -> Blob:
-    """Softmax over the axes from ``axis`` on."""
-    return model.net.Softmax(x, name, axis=axis)
+def softmax(model: Model, x: BlobLike, name: BlobLike, **args: Any) -> Blob:
+    """Softmax over the axes from ``axis`` (1 by default) on."""
+    return model.net.Softmax(x, name, **args)
 
 
 @layer
@@ -61,31 +69,33 @@ def average_pool(model: Model, x: BlobLike, name: BlobLike, **args: Any) -> Blob
 
 
 @layer
-def lrn(model: Model, x: BlobLike, name: str, *, size: int, alpha: float, beta: float, bias: float = 1.0) -> Blob:
-    """Local response normalisation over ``size`` neighbouring channels."""
-    return model.net.LRN(x, [name, f"_{name}_scale"], size=size, alpha=alpha, beta=beta, bias=bias)[0]
+def lrn(model: Model, x: BlobLike, name: BlobLike, *, size: int, alpha: float, beta: float, **args: Any) -> Blob:
+    """Local response normalisation over ``size`` neighbouring channels; ``bias`` is 1 by default."""
+    outputs = [name, beside(name, "_", "_scale")]
+    return model.net.LRN(x, outputs, size=size, alpha=alpha, beta=beta, **args)[0]
 
 
 @layer
-def dropout(model: Model, x: BlobLike, name: str, *, ratio: float = 0.5, is_test: bool = False) -> Blob:
-    """Zero elements with probability ``ratio`` while training, and scale the rest."""
-    return model.net.Dropout(x, [name, f"_{name}_mask"], ratio=ratio, is_test=is_test)[0]
+def dropout(model: Model, x: BlobLike, name: BlobLike, *, is_test: bool = False, **args: Any) -> Blob:
+    """Zero elements with probability ``ratio`` (0.5 by default) while training, and scale the rest."""
+    return model.net.Dropout(x, [name, beside(name, "_", "_mask")], is_test=is_test, **args)[0]
 
 
 @layer
-def concat(model: Model, xs: Sequence[BlobLike], name: str, *, axis: int = 1, add_axis: bool = False) -> Blob:
-    """Join blobs along ``axis``, or along a new one."""
-    args = {"axis": axis, "add_axis": 1} if add_axis else {"axis": axis}
-    return model.net.Concat(list(xs), [name, f"_{name}_concat_dims"], **args)[0]
+def concat(model: Model, xs: Sequence[BlobLike], name: BlobLike, **args: Any) -> Blob:
+    """Join blobs along ``axis`` (1 by default), or with ``add_axis`` along a new one."""
+    return model.net.Concat(list(xs), [name, beside(name, "_", "_concat_dims")], **args)[0]
 
 
 @layer
-def accuracy(model: Model, scores: BlobLike, label: BlobLike, name: BlobLike, *, top_k: int = 1) -> Blob:
-    """Share of rows [N, classes] whose ``label`` is among the ``top_k`` largest scores."""
-    return model.net.Accuracy([scores, label], name, **({"top_k": top_k} if top_k != 1 else {}))
+def accuracy(model: Model, scores: BlobLike, label: BlobLike, name: BlobLike, **args: Any) -> Blob:
+    """Share of rows [N, classes] whose ``label`` is among the ``top_k`` (1 by default) largest scores."""
+    return model.net.Accuracy([scores, label], name, **args)
 
 
 @layer
-def softmax_with_loss(model: Model, scores: BlobLike, label: BlobLike, name: str = "softmax", loss: str = "loss") -> Blob:
+def softmax_with_loss(
+    model: Model, scores: BlobLike, label: BlobLike, name: BlobLike = "softmax", loss: BlobLike = "loss", **args: Any
+) -> Blob:
     """Softmax of scores [N, classes] as ``name``, and the mean cross-entropy with ``label`` [N], which is returned."""
-    return model.net.SoftmaxWithLoss([scores, label], [name, loss])[1]
+    return model.net.SoftmaxWithLoss([scores, label], [name, loss], **args)[1]

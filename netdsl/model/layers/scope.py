@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, ParamSpec, TypeVar
 
@@ -14,17 +14,18 @@ from netdsl.errors import SchemaError, did_you_mean
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_DEFAULTS: ContextVar[dict[str, dict[str, Any]]] = ContextVar("netdsl_arg_scope", default={})
+_DEFAULTS: ContextVar[Mapping[Callable[..., Any], Mapping[str, Any]]] = ContextVar("netdsl_arg_scope", default={})
 
 
 def layer(function: Callable[P, R]) -> Callable[P, R]:
     """Make a layer function heed argument scopes; arguments given at the call win."""
+    signature = inspect.signature(function)
 
     @functools.wraps(function)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
-        scoped = _DEFAULTS.get().get(function.__name__)
+        scoped = _DEFAULTS.get().get(wrapped)
         if scoped:
-            given = inspect.signature(function).bind_partial(*args, **kwargs).arguments
+            given = {*signature.bind_partial(*args, **kwargs).arguments, *kwargs}
             kwargs.update({name: value for name, value in scoped.items() if name not in given})
         return function(*args, **kwargs)
 
@@ -38,20 +39,28 @@ def arg_scope(layers: Callable[..., Any] | Sequence[Callable[..., Any]], **defau
     Scopes nest; the inner one wins.
 
     Raises:
-        SchemaError: a default that one of the layers does not take.
+        SchemaError: something that is no layer, or a default that one of the layers does not take.
     """
-    functions = [layers] if callable(layers) else list(layers)
     merged = dict(_DEFAULTS.get())
-    for function in functions:
-        takes = inspect.signature(function).parameters
-        open_ended = any(p.kind is p.VAR_KEYWORD for p in takes.values())
-        for name in defaults:
-            if name not in takes and not open_ended:
-                near = did_you_mean(name, takes)
-                raise SchemaError(f"layer {function.__name__} takes no {name!r}", takes=", ".join(takes), did_you_mean=near)
-        merged[function.__name__] = {**merged.get(function.__name__, {}), **defaults}
+    for function in [layers] if callable(layers) else layers:
+        _check(function, defaults)
+        merged[function] = {**merged.get(function, {}), **defaults}
     token = _DEFAULTS.set(merged)
     try:
         yield
     finally:
         _DEFAULTS.reset(token)
+
+
+def _check(function: Callable[..., Any], defaults: Mapping[str, Any]) -> None:
+    name = getattr(function, "__name__", repr(function))
+    if not hasattr(function, "__wrapped__"):
+        raise SchemaError(f"{name} heeds no argument scope", fix="decorate it with netdsl.layers.layer")
+    takes = inspect.signature(function).parameters
+    if any(p.kind is p.VAR_KEYWORD for p in takes.values()):
+        return
+    for given in defaults:
+        if given not in takes:
+            raise SchemaError(
+                f"layer {name} takes no {given!r}", takes=", ".join(takes), did_you_mean=did_you_mean(given, takes)
+            )

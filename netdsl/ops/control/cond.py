@@ -94,4 +94,5 @@ def _ending_in(net: NetDef, found: Mapping[str, str], grads: Mapping[str, str]) 
         elif found[blob] != target:
             ops.append(OperatorDef("Copy", (found[blob],), (target,), is_gradient=True))
     made = NetDef(net.name, ops, outputs=sorted(grads.values()))
-    return attrs.evolve(made, inputs=sorted(made.read_first()))
+    passed = {*made.outputs} - {name for op in ops for name in op.outputs}
+    return attrs.evolve(made, inputs=sorted(passed.union(made.read_first())))
