@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from netdsl.errors import GradientError, did_you_mean
-from netdsl.ir import Device, NetDef, OperatorDef, SourceLine
+from netdsl.ir import UNKNOWN, BlobType, Device, DType, NetDef, OperatorDef, SourceLine, TensorType
 from netdsl.ir.args import NO_ARGS, Args
 from netdsl.ir.rename import map_nets, rename_blobs
 from netdsl.ops.schema import Operator, bound
@@ -174,16 +174,22 @@ class _Step:
     writes: dict[str, int]
 
 
-def gradient(net: NetDef, losses: Mapping[str, str | None], wrt: Iterable[str] | None = None) -> Backward:
+def gradient(
+    net: NetDef,
+    losses: Mapping[str, str | None],
+    wrt: Iterable[str] | None = None,
+    types: Mapping[str, BlobType] | None = None,
+) -> Backward:
     """Return the backward pass of ``net`` from ``losses`` (blob to its gradient blob; None seeds ones).
 
-    With ``wrt``, only what the gradients of these blobs need is computed.
+    With ``wrt``, only what the gradients of these blobs need is computed. ``types`` tells what is known
+    of the losses: seeds have their dtype, float32 where nothing is known.
 
     Raises:
         GradientError: a loss nobody computes, an operator without gradient on the path, an input
             overwritten before the backward pass needs it, sparse and dense gradients of one blob.
     """
-    return _Pass(net, wrt).run(losses)
+    return _Pass(net, wrt).run(losses, types or {})
 
 
 class _Pass:
@@ -201,6 +207,8 @@ class _Pass:
         """Contributions to the gradients of blobs that more than one operator reads."""
         self.ops: list[_Op] = []
         self.grads = _Held()
+        self.last: dict[str, Grad | None] = {}
+        """The gradient of the last value of blobs that are written more than once."""
         self.names = set(net.blobs())
         for index, op in enumerate(net.ops):
             self._record(index, op)
@@ -216,9 +224,9 @@ class _Pass:
             self.writer[name, self.version[name]] = index
         self.steps.append(_Step(op, index, reads, {name: self.version[name] for name in op.outputs}))
 
-    def run(self, losses: Mapping[str, str | None]) -> Backward:
+    def run(self, losses: Mapping[str, str | None], types: Mapping[str, BlobType]) -> Backward:
         for loss, grad in losses.items():
-            self._seed(loss, grad)
+            self._seed(loss, grad, types.get(loss, UNKNOWN))
         active = self._active()
         for step in reversed(self.steps):
             if active is not None and not any((n, v) in active for n, v in step.reads.items()):
@@ -226,23 +234,33 @@ class _Pass:
                 continue
             self._differentiate(step)
             self._accumulate(step)
-        grads = {name: grad for name, grad in self.grads.of.items() if grad is not None}
+        found = {name: grad or self.last.get(name) for name, grad in self.grads.of.items()}
+        grads = {name: grad for name, grad in found.items() if grad is not None}
         ops = [op.finished() for op in self.ops]
-        if self.wrt is not None:
+        if active is not None and self.wrt is not None:
+            complete = {name for name, _ in active}  # others lack what flows through operators left out
+            grads = {name: grad for name, grad in grads.items() if name in complete}
             ops, grads = _prune(ops, grads, self.wrt, self.net)
         return Backward(tuple(ops), grads)
 
-    def _seed(self, loss: str, grad: str | None) -> None:
+    def _seed(self, loss: str, grad: str | None, type_: BlobType) -> None:
         if not self.version.get(loss):
             raise GradientError(
                 f"no operator of net {self.net.name!r} computes the loss {loss!r}",
                 did_you_mean=did_you_mean(loss, {n for op in self.net.ops for n in op.outputs}),
             )
+        key, place = (loss, self.version[loss]), None
         if grad is None:
             grad = f"{loss}_autogen_grad"
-            producer = self.net.ops[self.writer[loss, self.version[loss]]]
-            self.ops.append(_Op("ConstantFill", [loss], [grad], {"value": 1.0}, producer.device))
+            args: dict[str, Any] = {"value": 1.0}
+            if isinstance(type_, TensorType) and type_.dtype in (DType.FLOAT16, DType.DOUBLE):
+                args["dtype"] = type_.dtype.number
+            self.ops.append(_Op("ConstantFill", [loss], [grad], args, self.net.ops[self.writer[key]].device))
+            place = _Place(self.ops[-1], 0, [])
         self.grads.set(loss, grad)
+        if self.readers[key]:  # what other losses make of this one adds to its seed
+            self.readers[key] += 1
+            self.parts[key].append(_Part(grad, (place,)))
 
     def _active(self) -> set[tuple[str, int]] | None:
         """The versions that depend on ``wrt``, or None for all."""
@@ -285,7 +303,11 @@ class _Pass:
         self._forget(step, new)
 
     def _forget(self, step: _Step, new: Mapping[str, Grad]) -> None:
-        """Take over new gradients; an input this operator overwrites has no other."""
+        """Take over new gradients; the value that this operator overwrites has no other."""
+        for name, version in step.writes.items():
+            if name not in step.reads and version > 1:
+                self.last.setdefault(name, self.grads.of.get(name))
+                self.grads.set(name, None)
         for name in step.op.inputs:
             if name in new:
                 self.grads.set(name, new[name])

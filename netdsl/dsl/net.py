@@ -293,7 +293,7 @@ class Net(OpCalls):
         losses = {self._scoped(k): None if v is None else self._scoped(v) for k, v in given.items()}
         wanted = None if wrt is None else [self._scoped(b) for b in _listed(wrt)]
         try:
-            made = gradient(self.definition, losses, wanted)
+            made = gradient(self.definition, losses, wanted, self._types)
         except NetdslError as error:
             raise _added_at(error, self.name, author_line()) from None
         self.extend(made.ops)

@@ -57,12 +57,9 @@ def check_formals(cls: type[Operator], ins: Sequence[str], outs: Sequence[str]) 
 
 def _check_inplace(cls: type[Operator], ins: Sequence[str], out: str, formal: Any) -> None:
     allowed = {*formal.inplace, formal.enforced, formal.alias} - {None}
-    for index, name in enumerate(ins):
-        if name != out:
-            continue
-        found: Any = cls.formal_inputs.formal_at(index, len(ins))
-        if found.name in allowed and cls.formal_inputs.first_index(found.name, len(ins)) == index:
-            return
+    count = len(ins)
+    if {i for i, name in enumerate(ins) if name == out} <= {cls.formal_inputs.first_index(n, count) for n in allowed}:
+        return
     raise SchemaError(
         f"{cls.__name__} cannot write {formal.name} over its input {out!r}",
         expected=f"a fresh blob, or in place of {', '.join(sorted(allowed))}" if allowed else "a fresh blob",

@@ -191,3 +191,45 @@ def test_an_operator_without_gradient_on_the_path() -> None:
     net.AveragedLoss("z", "loss")
     with pytest.raises(GradientError, match="ArgMax has no gradient"):
         net.add_gradients("loss")
+
+
+def test_a_loss_made_of_another_loss_adds_to_its_seed() -> None:
+    net = nd.Net("n")
+    net.SumElements("x", "l1")
+    net.Sqr("l1", "l2")
+    net.add_gradients(["l1", "l2"])
+    assert lines(net, 2) == [
+        "l1_autogen_grad = ConstantFill(l1)",
+        "l2_autogen_grad = ConstantFill(l2)",
+        "l2_autogen_grad = Scale(l2_autogen_grad)",
+        "_l1_grad_autosplit_0 = Mul(l2_autogen_grad, l1)",
+        "l1_autogen_grad = Sum(l1_autogen_grad, _l1_grad_autosplit_0)",
+        "x_grad = SumElementsGradient(x, l1_autogen_grad)",
+    ]
+
+
+def test_no_gradient_flows_into_a_value_that_is_overwritten_unread() -> None:
+    net = nd.Net("n")
+    net.Copy("z", "t")
+    net.Negative("x", "t")
+    net.SumElements("t", "l")
+    grads = net.add_gradients("l")
+    assert list(grads) == ["l", "t", "x"]
+    assert lines(net, 3)[1:] == ["t_grad = SumElementsGradient(t, l_autogen_grad)", "x_grad = Negative(t_grad)"]
+
+
+@pytest.mark.parametrize(("dtype", "args"), [("float16", {"dtype": 12, "value": 1.0}), ("float32", {"value": 1.0})])
+def test_the_seed_has_the_dtype_of_its_loss(dtype: str, args: dict[str, Any]) -> None:
+    net = nd.Net("n")
+    net.input("x", (3,), dtype)
+    net.SumElements("x", "l")
+    net.add_gradients("l")
+    assert dict(net.definition.ops[1].args) == args
+
+
+def test_wrt_tells_no_gradient_that_is_only_a_part() -> None:
+    net = nd.Net("n")
+    net.Mul(["y", "z"], "t")
+    net.SumElements("t", "l1")
+    net.SumElements("y", "l2")
+    assert list(net.add_gradients(["l1", "l2"], wrt="z")) == ["l1", "t", "z"]
