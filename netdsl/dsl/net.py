@@ -183,7 +183,8 @@ class Net(OpCalls):
             cls = lookup(type_) if isinstance(type_, str) else type_
             ins = self._names(inputs)
             outs = self._output_names(cls, outputs)
-            made = cls.bind(args or {}, len(outs))
+            given = {k: v for k, v in args.items() if v is not None} if args else {}
+            made = cls.bind(given, len(outs))
             check_formals(cls, ins, outs)
         except NetdslError as error:
             raise _added_at(error, self.name, where) from None
@@ -191,7 +192,7 @@ class Net(OpCalls):
             cls.__name__,
             ins,
             outs,
-            {k: _as_declared(made, k, v) for k, v in args.items() if v is not None} if args else NO_ARGS,
+            {k: _as_declared(made, k, v) for k, v in given.items()} if given else NO_ARGS,
             as_device(device) if device is not None else current_device(),
             engine,
             name,
@@ -348,8 +349,11 @@ def _listed(blobs: Any) -> list[Any]:
 
 
 def _as_declared(made: Operator, name: str, value: Any) -> Any:
-    """The value to record: as declared, so that 1 given for a float is 1.0 and a dtype's name its number."""
-    converted = getattr(made, name)
+    """The value to record: as declared, so that 1 given for a float is 1.0 and a dtype's name its number.
+
+    What an operator takes but does not declare (of composite learning rates) is recorded as given.
+    """
+    converted = getattr(made, name, None)
     return value if converted is None else converted
 
 

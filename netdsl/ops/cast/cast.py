@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from netdsl.errors import SchemaError, did_you_mean
+from netdsl.errors import GradientError, SchemaError, did_you_mean
 from netdsl.ir import DType, TensorType
 from netdsl.ir.args import ArgValue
 from netdsl.ops.dtypes import DTYPE_NUMBERS, AnyTensor, Half, Single
@@ -51,7 +51,7 @@ class Cast(Operator):
 
     def gradient(self, g: Gradients) -> None:
         if not self.from_type:
-            raise SchemaError("Cast has a gradient only with the argument 'from_type'", expected="the dtype of X")
+            raise GradientError("Cast has a gradient only with the argument 'from_type'", expected="the dtype of X")
         args = {"to": cast_dtype(self.from_type).number, "from_type": cast_dtype(self.to).number}
         g.add(Cast, [g.grad.Y], [g.grad.X], args=args)
 
