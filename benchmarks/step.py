@@ -1,0 +1,83 @@
+"""One training step of the demo's model against the same step written by hand in NumPy, computing the same blobs.
+
+Both sides start from the same state and are first held to the same results, blob by blob. Then they are timed in
+turn, with the threads of the matrix products limited to one and not limited. The goal is a ratio of at most 1.10
+in float32; the exit status is 1 where it is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+from by_hand import Step
+from threadpoolctl import threadpool_limits
+from timing import interleaved
+
+from netdsl.cli.digits.model import PRECISIONS, build
+from netdsl.runtime import Program, Workspace
+
+TOLERANCES = {"float32": (1e-4, 1e-5), "half": (2e-2, 2e-3)}
+"""Relative and absolute; halves are rounded differently where a sum is added up in another order."""
+
+
+def main() -> int:
+    """Run the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--steps", type=int, default=10, help="steps in a round")
+    parser.add_argument("--precision", choices=PRECISIONS, nargs="+", default=PRECISIONS)
+    parser.add_argument("--limit", type=float, default=1.1, help="the highest ratio for float32")
+    options = parser.parse_args()
+    print(f"{'ms a step':<12}{'threads':>8}{'by hand':>10}{'netdsl':>10}{'ratio':>8}")
+    failed = False
+    for precision in options.precision:
+        program, step = prepare(precision, options.batch)
+        for threads in (1, None):
+            with threadpool_limits(threads):
+                hand, ours = compare(program, step, options.rounds, options.steps)
+            print(f"{precision:<12}{threads or 'all':>8}{hand * 1e3:10.3f}{ours * 1e3:10.3f}{ours / hand:8.2f}")
+            failed |= precision == "float32" and ours / hand > options.limit
+    return int(failed)
+
+
+def compare(program: Program, step: Step, rounds: int, steps: int) -> tuple[float, float]:
+    """Return the least seconds a step, by hand and by the program."""
+
+    def by_hand() -> None:
+        for _ in range(steps):
+            step.run()
+
+    hand, ours = interleaved(rounds, by_hand, lambda: program.run(steps))
+    return hand / steps, ours / steps
+
+
+def prepare(precision: str, batch: int) -> tuple[Program, Step]:
+    """Return both sides after a few steps, which gave the same blobs."""
+    model, ws, random = build(precision), Workspace(seed=1), np.random.default_rng(1)
+    ws.run(model.init_net)
+    ws.feed("data", random.random((batch, 1, 8, 8), np.float32))
+    ws.feed("label", random.integers(0, 10, batch).astype(np.int32))
+    before = {name: ws.fetch(name) for name in ws.blobs if name != "iteration_mutex"}
+    program = ws.create(model.net)
+    program.run()
+    step = Step({name: before.get(name, ws.fetch(name)) for name in ws.blobs if name != "iteration_mutex"})
+    step.run()
+    for _ in range(3):
+        check(ws, step, *TOLERANCES[precision])
+        step.run()
+        program.run()
+    return program, step
+
+
+def check(ws: Workspace, step: Step, rtol: float, atol: float) -> None:
+    """Raise unless every blob agrees."""
+    for name, array in step.blobs.items():
+        found = ws.fetch(name)
+        assert found.dtype == array.dtype, name
+        np.testing.assert_allclose(array.astype(np.float64), found.astype(np.float64), rtol, atol, err_msg=name)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
