@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from typing import Any
+from typing import Any, cast
 
 import attrs
 
-from netdsl.ir import NetDef, OperatorDef
+from netdsl.ir import Args, NetDef, OperatorDef
 
 METADATA = frozenset({"is_gradient", "where"})
 """Fields of an operator that are not compared."""
@@ -78,7 +78,9 @@ def _alike(a: Sequence[OperatorDef], b: Sequence[OperatorDef]) -> Iterator[tuple
 
 
 def _kind(op: OperatorDef) -> tuple[object, ...]:
-    return op.type, len(op.inputs), len(op.outputs), op.args, op.device, op.engine
+    nested = {name for name, _ in op.nested}  # their blobs may be renamed as well
+    args = Args({name: value for name, value in op.args.items() if name not in nested}) if nested else op.args
+    return op.type, len(op.inputs), len(op.outputs), args, op.device, op.engine
 
 
 def _renamed(op: OperatorDef, renames: Mapping[str, str]) -> OperatorDef:
@@ -95,8 +97,7 @@ def _renamed(op: OperatorDef, renames: Mapping[str, str]) -> OperatorDef:
             types = {renames.get(name, name): type_ for name, type_ in value.types.items()}
             return attrs.evolve(value, ops=ops, inputs=new(value.inputs), outputs=new(value.outputs), types=types)
         if isinstance(value, tuple):
-            values: tuple[Any, ...] = value
-            return tuple(map(inner, values))
+            return tuple(map(inner, cast("tuple[Any, ...]", value)))
         return value
 
     args = {name: inner(value) for name, value in op.args.items()} if any(op.nested) else op.args
