@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, dataclass_transform, runtime_checkable
 
@@ -128,6 +128,13 @@ class Runs(Protocol):
 
     @property
     def run(self) -> Callable[..., Any]: ...
+
+
+@runtime_checkable
+class Trims(Protocol):
+    """Has a lesser form: ``trimmed`` returns the record that computes only those of its outputs that are ``read``."""
+
+    def trimmed(self, op: OperatorDef, read: Container[str]) -> OperatorDef: ...
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -339,6 +346,7 @@ __all__ = [
     "Runs",
     "Samples",
     "Stream",
+    "Trims",
     "all_types",
     "arg",
     "bound",

@@ -10,7 +10,7 @@ import attrs
 from netdsl.errors import BlobError, NetError, did_you_mean
 from netdsl.ir import NetDef, OperatorDef
 from netdsl.ir.rename import map_nets, rename_blobs
-from netdsl.ops.schema import is_known, lookup
+from netdsl.ops.schema import Trims, bound, is_known, lookup
 
 
 def rename(net: NetDef, mapping: Mapping[str, str]) -> NetDef:
@@ -139,9 +139,21 @@ def _switched(op: OperatorDef, readers: Mapping[str, str]) -> OperatorDef:
 def inference(net: NetDef, outputs: Iterable[str]) -> NetDef:
     """Return the operators that ``outputs`` need where nothing is trained, in test mode.
 
+    Operators of which only a part is needed are trimmed to it: a softmax with loss to a softmax.
+
     Raises:
         BlobError: an output that the net does not compute.
         NetError: an output that exists in training only.
     """
     wanted = tuple(outputs)
-    return extract(for_test(extract(net, wanted)), wanted)
+    return extract(_trimmed(for_test(extract(net, wanted))), wanted)
+
+
+def _trimmed(net: NetDef) -> NetDef:
+    read = {*net.outputs, *(name for op in net.ops for name in reads(op))}
+    ops = list(net.ops)
+    for index, op in enumerate(ops):
+        declared = bound(op) if is_known(op.type) else None
+        if isinstance(declared, Trims):
+            ops[index] = declared.trimmed(op, read)
+    return attrs.evolve(net, ops=ops)

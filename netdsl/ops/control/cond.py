@@ -69,11 +69,12 @@ def _flowing(net: NetDef, found: Mapping[str, str], outer: Mapping[str, str]) ->
     for name, grad in outer.items():
         if name in written:
             continue
-        if flows.setdefault(name, grad) != grad:
+        if name in flows:
             raise GradientError(
                 f"If: net {net.name!r} reads blob {name!r}, which the other net overwrites",
                 fix="let both nets write another blob",
             )
+        flows[name] = grad
     return flows
 
 

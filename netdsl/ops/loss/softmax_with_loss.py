@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 import attrs
 
 from netdsl.errors import InferenceError, RunError
-from netdsl.ir import UNKNOWN, BlobType, DType, TensorType
+from netdsl.ir import UNKNOWN, BlobType, DType, OperatorDef, TensorType
 from netdsl.ir.dims import canonical_axis, conflict, product
 from netdsl.ops.dtypes import DTypes, Float
 from netdsl.ops.gradient import Gradients
@@ -90,6 +91,13 @@ class SoftmaxWithLoss(_Loss):
             g.add(SoftmaxGradient, [g.blob.softmax, of_softmax], [parts[1]], {"axis": self.axis})
         if of_softmax and of_loss:
             g.add("Sum", parts, [target], {})
+
+    def trimmed(self, op: OperatorDef, read: Container[str]) -> OperatorDef:
+        """A Softmax, where nobody reads the loss."""
+        if any(name in read for name in op.outputs[1:]):
+            return op
+        args = {"axis": op.args["axis"]} if "axis" in op.args else {}
+        return attrs.evolve(op, type="Softmax", inputs=op.inputs[:1], outputs=op.outputs[:1], args=args)
 
     def compute(
         self, xp: ArrayModule, logits: Array, labels: Array, weight_tensor: Array | None
