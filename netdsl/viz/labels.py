@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os.path
 from collections.abc import Sequence
+from itertools import takewhile
 
 import attrs
 
@@ -14,7 +14,7 @@ from netdsl.viz.text import dims, fit, fit_list, main_arguments, short_type
 
 NAME_ROOM = {Role.FORWARD: 33, Role.GRADIENT: 33, Role.UPDATE: 26}
 TITLE_ROOM = {Role.FORWARD: 24, Role.GRADIENT: 24, Role.UPDATE: 20}
-LINE, TITLE_LETTER, NOTE_LETTER = 198, 8.5, 5.8
+LINE, TITLE_LETTER, NOTE_LETTER = 198, 8.2, 5.1
 """What the first line has room for, and how wide letters of the title and of the arguments are, in pixels."""
 CHIP_ROOM = 15
 MAX_CHIPS = 4
@@ -70,6 +70,7 @@ def chips_of(node: Node, far: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 def _short_name(name: str, output: str, scope: Sequence[str]) -> str:
-    common = os.path.commonprefix([name, output + "_"])
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(name, output + "_", strict=False))
+    common = "".join(letter for letter, _ in same)
     rest = name[max(common.rfind("_"), common.rfind("/")) + 1 :]
     return rest or local(name, scope)

@@ -100,7 +100,7 @@ class _Geometry:
         boxes, heights = self._boxes(columns)
         tops, spans, bottom = self._tops(heights)
         for way in self.routes.ways:
-            way.finish(columns, TRACK)
+            way.finish(columns, BOX_WIDTH, TRACK)
         right = lanes[-1].right + LANE_PAD if self.grid.bands else lanes[-1].right
         return Picture(
             scene=self.scene,

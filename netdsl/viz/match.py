@@ -83,7 +83,9 @@ class _Matcher:
             return score, index not in self._taken, index
 
         best = max(found, key=fits)
-        self._taken.add(best)
+        known = {*self.ops[best].inputs, *self.ops[best].outputs}
+        if given and not known.isdisjoint(op.inputs):  # neither a seed nor a sum of gradients: the gradient itself
+            self._taken.add(best)
         return best
 
     def _latest(self, table: dict[str, list[int]], names: Iterable[str]) -> list[int]:

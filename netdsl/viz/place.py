@@ -42,6 +42,7 @@ class Grid:
     bands: list[Band] = attrs.field(factory=list)
     row_of: dict[int, int] = attrs.field(factory=dict)
     column_of: dict[int, int] = attrs.field(factory=dict)
+    level_of: dict[int, int] = attrs.field(factory=dict)
     columns: dict[Role, int] = attrs.field(factory=dict)
     tracks: dict[Cell, int] = attrs.field(factory=dict)
 
@@ -49,7 +50,9 @@ class Grid:
         """Put a node at the end of a cell."""
         while len(self.rows) <= row:
             self.rows.append({})
-        self.rows[row].setdefault((role, column), []).append(node)
+        stack = self.rows[row].setdefault((role, column), [])
+        self.level_of[node] = len(stack)
+        stack.append(node)
         self.row_of[node] = row
         self.column_of[node] = column
         self.columns[role] = max(self.columns.get(role, 0), column + 1)

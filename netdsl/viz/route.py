@@ -31,15 +31,13 @@ class Way:
     track: int | None = None
     x: float = 0.0
 
-    def finish(self, columns: Mapping[Role, list[float]], track_width: float) -> None:
+    def finish(self, columns: Mapping[Role, list[float]], widths: Mapping[Role, float], track: float) -> None:
         """Work out ``x``: the middle of a column, or a track in the gutter left of one."""
         if self.column is None:
             return
-        from netdsl.viz.layout import BOX_WIDTH
-
         role, column = self.column
         left = columns[role][column]
-        self.x = left + BOX_WIDTH[role] / 2 if self.track is None else left - track_width * (self.track + 1)
+        self.x = left + widths[role] / 2 if self.track is None else left - track * (self.track + 1)
 
 
 @attrs.define
@@ -106,8 +104,8 @@ class _Router:
         cells = self.grid.rows[self.grid.row_of[source]]
         here, there = self.grid.column_of[source], self.grid.column_of[target]
         if from_lane is to_lane:
-            stack = cells[from_lane, here]
-            return abs(stack.index(target) - stack.index(source)) == 1 if here == there else there == here + 1
+            levels = self.grid.level_of
+            return abs(levels[target] - levels[source]) == 1 if here == there else there == here + 1
         lanes = [role for role in Role if any(r is role for r, _ in cells)]  # Role lists them from left to right
         if lanes.index(to_lane) != lanes.index(from_lane) + 1:
             return False

@@ -15,6 +15,7 @@ from netdsl.ops.schema import is_known
 from netdsl.viz.match import anchors
 
 Scope = tuple[str, ...]
+MAX_DEPTH = 8
 
 
 @attrs.define
@@ -57,10 +58,13 @@ class Scene:
 
 
 def scope_of(op: OperatorDef) -> Scope:
-    """Return the name scope of an operator: that of its first output, else of its name or first input."""
+    """Return the name scope of an operator: that of its first output, else of its name or first input.
+
+    Scopes deeper than ``MAX_DEPTH`` are one with that depth.
+    """
     name = next(filter(None, (*op.outputs[:1], op.name, *op.inputs[:1])), "")
-    parts = name.split("/")
-    return tuple(part for part in parts[:-1] if part)
+    scope = name.rpartition("/")[0]
+    return tuple(part for part in scope.split("/", MAX_DEPTH - 1) if part)
 
 
 def build_scene(net: NetDef, types: Mapping[str, BlobType] | None = None) -> Scene:

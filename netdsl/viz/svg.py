@@ -42,7 +42,7 @@ def render(picture: Picture) -> str:
     name = picture.scene.net.name or "net"
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="netdsl" viewBox="0 0 {width} {height}" '
-        f'width="{width}" height="{height}" role="img">',
+        f'width="{width}" height="{height}" style="max-width:100%;height:auto" role="img">',
         f"<title>{markup(name)}</title><style>{STYLE}</style>",
     ]
     parts += _lanes(picture)
