@@ -6,6 +6,7 @@ import inspect
 import re
 from importlib import import_module
 
+from netdsl.data.caffe2_operators import operators as caffe2_operators
 from netdsl.ops._index import MODULES
 from netdsl.ops.reference import reference, signature
 from netdsl.ops.schema import Operator, lookup
@@ -26,14 +27,16 @@ def generate() -> dict[str, str]:
 def _index(families: dict[str, list[str]]) -> str:
     count = sum(map(len, families.values()))
     ours = sum(lookup(name).ours for names in families.values() for name in names)
+    common = [row.name for rows in caffe2_operators().values() for row in rows if row.tier == 1]
     lines = [
         "# Operators",
         "",
         NOTE,
         "",
         f"There are {count} operators, gradient operators included. {ours} of them Caffe2 does not have; names,"
-        " arguments and numbers of the others are Caffe2's. `netdsl ops NAME` prints one operator's page,"
-        " `netdsl ops --coverage` compares them with Caffe2's.",
+        " arguments and numbers of the others are Caffe2's. Of the"
+        f" {len(common)} operators that Caffe2 programs mostly use, {sum(name in MODULES for name in common)} are here:"
+        " `netdsl ops --coverage` lists the rest, and `netdsl ops NAME` prints one operator's page.",
         "",
         "A signature such as `Y, [mask] = Dropout(X)` puts optional blobs in brackets; in a net,"
         ' `net.Dropout("x", ["y", "mask"], ratio=0.5)` appends it.',
