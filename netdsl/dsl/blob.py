@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -51,6 +51,10 @@ class GradientMap(Mapping[str, "Blob | SparseGradient"]):
         except KeyError:
             near = did_you_mean(str(blob), self._grads)
             raise BlobError(f"blob {str(blob)!r} has no gradient", did_you_mean=near) from None
+
+    def get(self, blob: Blob | str, default: Any = None) -> Any:
+        """Return the gradient of ``blob``, or ``default`` where it has none."""
+        return self._grads.get(str(blob), default)
 
     def __contains__(self, blob: object) -> bool:
         return str(blob) in self._grads

@@ -56,8 +56,8 @@ def as_device(device: Device | str | None) -> Device | None:
     """
     if device is None or isinstance(device, Device):
         return device
-    kind, _, index = device.partition(":")
-    if kind not in KINDS or (index and not index.isdecimal()):
+    kind, colon, index = device.partition(":")
+    if kind not in KINDS or (colon and not (index.isascii() and index.isdecimal())):
         near = did_you_mean(kind, KINDS)
         raise SchemaError(f"{device!r} is no device", expected="cpu, cuda, cuda:1, ...", did_you_mean=near)
     return Device(kind, int(index or 0))

@@ -155,8 +155,7 @@ class Model:
             wrt = [p.blob for p in self.params() if not p.frozen]
         self.gradients = self.net.add_gradients(loss, wrt=None if wrt is None else list(wrt))
         for parameter in self.params():
-            found = self.gradients[parameter.name] if parameter.name in self.gradients else None
-            parameter.grad = None if parameter.frozen else found
+            parameter.grad = None if parameter.frozen else self.gradients.get(parameter.name)
         return self.gradients
 
     # ------------------------------------------------------------------ results

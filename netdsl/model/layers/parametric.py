@@ -59,7 +59,7 @@ def conv(
     """
     kernels = [kernel, kernel] if isinstance(kernel, int) else list(kernel)
     if dim_in % group or dim_out % group:
-        raise SchemaError(f"conv {name!r}: group must divide dim_in and dim_out", got=f"{group} of {dim_in} and {dim_out}")
+        raise SchemaError(f"conv {name!r}: group {group} must divide dim_in and dim_out", got=f"{dim_in}, {dim_out}")
     per_group = dim_in // group
     shape = [dim_out, per_group, *kernels] if order == "NCHW" else [dim_out, *kernels, per_group]
     w = model.parameter(f"{name}_w", shape, weight_init, kind="conv")
@@ -138,7 +138,11 @@ def embedding(
     dim: int,
     *,
     weight_init: InitializerLike = ("GaussianFill", {"std": 0.02}),
+    dense_gradient: bool = False,
 ) -> Blob:
-    """Look up rows of a table [count, dim]: ids of any shape -> [*ids.shape, dim]; its gradient is sparse."""
+    """Look up rows of a table [count, dim]: ids of any shape -> [*ids.shape, dim].
+
+    Its gradient is sparse, or dense with ``dense_gradient``: for a table that another layer reads whole.
+    """
     w = model.parameter(f"{name}_w", [count, dim], weight_init, kind="embedding")
-    return model.net.Gather([w.blob, ids], name)
+    return model.net.Gather([w.blob, ids], name, **({"dense_gradient": True} if dense_gradient else {}))

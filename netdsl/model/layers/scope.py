@@ -14,7 +14,10 @@ from netdsl.errors import SchemaError, did_you_mean
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_DEFAULTS: ContextVar[Mapping[Callable[..., Any], Mapping[str, Any]]] = ContextVar("netdsl_arg_scope", default={})
+Defaults = Mapping[Callable[..., Any], Mapping[str, Any]]
+
+_NONE: Defaults = {}
+_DEFAULTS: ContextVar[Defaults] = ContextVar("netdsl_arg_scope")
 
 
 def layer(function: Callable[P, R]) -> Callable[P, R]:
@@ -23,7 +26,7 @@ def layer(function: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(function)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
-        scoped = _DEFAULTS.get().get(wrapped)
+        scoped = _DEFAULTS.get(_NONE).get(wrapped)
         if scoped:
             given = {*signature.bind_partial(*args, **kwargs).arguments, *kwargs}
             kwargs.update({name: value for name, value in scoped.items() if name not in given})
@@ -41,7 +44,7 @@ def arg_scope(layers: Callable[..., Any] | Sequence[Callable[..., Any]], **defau
     Raises:
         SchemaError: something that is no layer, or a default that one of the layers does not take.
     """
-    merged = dict(_DEFAULTS.get())
+    merged = dict(_DEFAULTS.get(_NONE))
     for function in [layers] if callable(layers) else layers:
         _check(function, defaults)
         merged[function] = {**merged.get(function, {}), **defaults}
