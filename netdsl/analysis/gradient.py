@@ -428,7 +428,9 @@ class _Builder:
         for index, out in enumerate(outs):
             if isinstance(out, _Target):
                 self.found.pop(out.position, None)
-                self.found[out.position] = _Part(made.outputs[index], (_Place(made, index, self._mentions[out.position]),))
+                self.found[out.position] = _Part(
+                    made.outputs[index], (_Place(made, index, self._mentions[out.position]),)
+                )
 
     def _named(self, names: Sequence[Any]) -> list[str]:
         """Return plain names, and note where the gradients that this operator makes are mentioned."""

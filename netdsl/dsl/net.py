@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import contextlib
+import copy
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -12,7 +14,7 @@ from netdsl.dsl._calls import OpCalls
 from netdsl.dsl.author import author_line
 from netdsl.dsl.blob import Blob, GradientMap, SparseGradient
 from netdsl.dsl.scopes import as_device, current_device, current_name_scope
-from netdsl.errors import NetdslError, NetError, SchemaError
+from netdsl.errors import GradientError, NetdslError, NetError, SchemaError
 from netdsl.ir import UNKNOWN, BlobType, Device, DType, NetDef, OperatorDef, TensorType
 from netdsl.ir.args import NO_ARGS
 from netdsl.ir.text import dump
@@ -45,6 +47,7 @@ class Net(OpCalls):
         self._external: set[str] = set()
         self._auto: dict[str, int] = {}
         self._extra: dict[str, Any] = {}
+        self._gradients: dict[str, str] = {}
         self._definition: NetDef | None = None
 
     # ------------------------------------------------------------------ as data
@@ -52,7 +55,8 @@ class Net(OpCalls):
     @property
     def definition(self) -> NetDef:
         """The immutable record of what was appended so far."""
-        if self._definition is None:
+        known = self._definition
+        if known is None or known.name != self.name or known.metadata != self.metadata:
             self._definition = NetDef(
                 self.name,
                 self._ops,
@@ -62,7 +66,8 @@ class Net(OpCalls):
                 metadata=dict(self.metadata),
                 **self._extra,
             )
-        return self._definition
+            return self._definition
+        return known
 
     @classmethod
     def from_definition(cls, definition: NetDef, name: str | None = None) -> Net:
@@ -206,9 +211,21 @@ class Net(OpCalls):
         return blobs or None
 
     def extend(self, ops: Iterable[OperatorDef]) -> None:
-        """Append operator records as they are."""
-        for op in ops:
-            self._take(op)
+        """Append operator records as they are, all or (where one does not fit) none."""
+        with self._whole():
+            for op in ops:
+                self._take(op)
+
+    @contextlib.contextmanager
+    def _whole(self) -> Generator[None]:
+        """Put the net back as it was if what is done inside fails."""
+        parts = ("_ops", "_inputs", "_outputs", "_declared", "_types", "_written", "_external", "_definition")
+        before = {part: copy.copy(getattr(self, part)) for part in parts}
+        try:
+            yield
+        except BaseException:
+            vars(self).update(before)
+            raise
 
     def _take(self, op: OperatorDef, made: Operator | None = None) -> None:
         """Append a record and infer what can be known of its outputs."""
@@ -228,7 +245,7 @@ class Net(OpCalls):
     def _scoped(self, blob: Any) -> str:
         if isinstance(blob, Blob):
             return blob.name
-        if isinstance(blob, str):
+        if isinstance(blob, str) and blob:
             return current_name_scope() + blob
         raise SchemaError("a blob is named by a Blob or a text", got=f"{type(blob).__name__} {blob!r}"[:80])
 
@@ -288,17 +305,32 @@ class Net(OpCalls):
         of these blobs need is appended.
 
         Raises:
-            GradientError: see :func:`netdsl.analysis.gradient.gradient`.
+            GradientError: see :func:`netdsl.analysis.gradient.gradient`; or gradients that an earlier call
+                returned (those of its ``wrt``, if it had one) would be overwritten.
         """
         given: Mapping[Any, Any] = loss if isinstance(loss, Mapping) else dict.fromkeys(_listed(loss))
         losses = {self._scoped(k): None if v is None else self._scoped(v) for k, v in given.items()}
         wanted = None if wrt is None else [self._scoped(b) for b in _listed(wrt)]
         try:
             made = gradient(self.definition, losses, wanted, self._types)
+            self._keep_gradients(out for op in made.ops for out in op.outputs)
         except NetdslError as error:
             raise _added_at(error, self.name, author_line()) from None
         self.extend(made.ops)
-        return GradientMap({name: self._gradient(grad) for name, grad in made.grads.items()})
+        found = GradientMap({name: self._gradient(grad) for name, grad in made.grads.items()})
+        for name in found if wanted is None else [n for n in wanted if n in found]:
+            grad = found[name]
+            blobs = [grad] if isinstance(grad, Blob) else [grad.indices, grad.values]
+            self._gradients.update(dict.fromkeys(map(str, blobs), name))
+        return found
+
+    def _keep_gradients(self, written: Iterable[str]) -> None:
+        for name in written:
+            if name in self._gradients:
+                raise GradientError(
+                    f"these operators would overwrite {name!r}, the gradient of {self._gradients[name]!r} so far",
+                    fix="give all losses to one call, or name what each call is for with wrt=",
+                )
 
     def _gradient(self, grad: str | SparseGrad) -> Blob | SparseGradient:
         if isinstance(grad, str):
@@ -313,13 +345,14 @@ class Net(OpCalls):
     def append(self, other: Net | NetDef) -> None:
         """Append the operators of another net, and its inputs and outputs."""
         definition = other if isinstance(other, NetDef) else other.definition
-        for blob, type_ in definition.types.items():
-            self._types.setdefault(blob, type_)
-            self._declared.setdefault(blob, type_)
-        for blob in definition.inputs:
-            if blob not in self._written:
-                self._declare(blob)
-        self.extend(definition.ops)
+        with self._whole():
+            for blob, type_ in definition.types.items():
+                self._types.setdefault(blob, type_)
+                self._declared.setdefault(blob, type_)
+            for blob in definition.inputs:
+                if blob not in self._written:
+                    self._declare(blob)
+            self.extend(definition.ops)
         self._outputs.extend(b for b in definition.outputs if b not in self._outputs)
         self._definition = None
 

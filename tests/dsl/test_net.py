@@ -9,6 +9,7 @@ import pytest
 import netdsl as nd
 from netdsl.errors import (
     BlobError,
+    GradientError,
     InferenceError,
     NetError,
     SchemaError,
@@ -273,3 +274,50 @@ def test_the_dump_does_not_depend_on_the_order_of_arguments() -> None:
     two.Conv(["x", "w"], "y", stride=2, pad=1, kernel=3)
     assert one.dump() == two.dump()
     assert one.definition == two.definition
+
+
+def test_a_definition_tells_the_metadata_and_name_of_now() -> None:
+    net = nd.Net("n")
+    net.Relu("x", "y")
+    assert net.definition is net.definition
+    net.metadata["note"] = "later"
+    net.name = "other"
+    assert (net.definition.name, net.definition.metadata) == ("other", {"note": "later"})
+
+
+def test_a_blob_needs_a_name() -> None:
+    with pytest.raises(SchemaError, match="a blob is named by a Blob or a text"):
+        nd.Net("n").Relu("", "y")
+
+
+def test_records_that_do_not_fit_leave_the_net_as_it_was() -> None:
+    net = nd.Net("n")
+    net.input("x", (3,), "float32")
+    before = net.definition
+    other = nd.Net("other")
+    other.Relu("z", "y")
+    other.And(["x", "y"], "w")
+    with pytest.raises(InferenceError, match="And"):
+        net.append(other)
+    assert net.definition == before
+    assert not net.computes("y")
+
+
+def test_a_second_call_does_not_overwrite_the_gradients_of_the_first() -> None:
+    def losses() -> nd.Net:
+        net = nd.Net("n")
+        net.Mul(["x", "w"], "y")
+        net.Mul(["y", "v"], "z")
+        net.SumElements("y", "l1")
+        net.SumElements("z", "l2")
+        return net
+
+    net = losses()
+    net.add_gradients("l1")
+    before = net.definition
+    with pytest.raises(GradientError, match="would overwrite 'y_grad', the gradient of 'y' so far"):
+        net.add_gradients("l2")
+    assert net.definition == before
+    apart = losses()
+    assert list(apart.add_gradients("l1", wrt="w")) == ["l1", "y", "w"]
+    assert "v" in apart.add_gradients("l2", wrt="v")
