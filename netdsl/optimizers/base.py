@@ -10,7 +10,7 @@ import attrs
 
 from netdsl.dsl import Blob, Net, Parameter, SparseGradient, Tag, device_scope
 from netdsl.errors import NetError, SchemaError
-from netdsl.ir import UNKNOWN
+from netdsl.ir import UNKNOWN, Args
 
 ITERATION, MUTEX = "optimizer_iteration", "iteration_mutex"
 AGGREGATORS = {"mean": "UnsortedSegmentMean", "sum": "UnsortedSegmentSum"}
@@ -81,7 +81,7 @@ class Updates:
 
         ``base_lr`` is as the update operators want it: negative where they add.
         """
-        key = (operator, base_lr, policy, tuple(sorted(schedule.items(), key=lambda item: item[0])))
+        key = (operator, base_lr, policy, Args(schedule))
         if key not in self._rates:
             iteration = self.iteration()
             name, count = f"{self.prefix}_lr", 1

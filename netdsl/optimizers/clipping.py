@@ -55,7 +55,7 @@ class Clip:
         values = _values(grad)
         name = Blob(f"{values}_clipped", to.net)
         if factor is not None:
-            made = to.net.add("ScaleGradient", [values, factor], name)
+            made = to.net.add("Mul", [values, factor], name, {"broadcast": 1})
         elif self.kind == "norm":
             made = to.net.add("ClipByNorm", values, name, {"max_norm": self.limit, **self._order()})
         else:

@@ -59,7 +59,9 @@ class ParamGroups(Mapping[str, Settings]):
     def __init__(self, model: Trainable, rules: Sequence[Rule], settings: Mapping[str, Settings]) -> None:
         self.model, self.rules = model, tuple(rules)
         self._settings = dict(settings)
-        self.unmatched = tuple(r for r in rules if not any(r.matches(s.parameter) for s in settings.values()))
+        self.unmatched = tuple(
+            r for r in rules if not r.optional and not any(r.matches(s.parameter) for s in settings.values())
+        )
 
     def __getitem__(self, parameter: Any) -> Settings:
         return self._settings[str(parameter)]

@@ -64,7 +64,7 @@ class Rule:
 
     Settings: ``lr_multiplier`` (those of several rules multiply), ``weight_decay``, ``decoupled``,
     ``momentum``, ``optimizer`` (of these the last rule wins) and ``freeze``. ``label`` is how tables call
-    the rule.
+    the rule; an ``optional`` one may match nothing.
     """
 
     name: str | None = None
@@ -83,6 +83,7 @@ class Rule:
     optimizer: Optimizer | None = None
     freeze: bool = False
     label: str = ""
+    optional: bool = False
 
     def __attrs_post_init__(self) -> None:
         if not self.freeze and all(getattr(self, name) is None for name in SETTINGS):

@@ -179,7 +179,7 @@ def _schedule(solver: Mapping[str, Any]) -> dict[str, Any]:
             f"SOLVER.LR_SCHEDULER_NAME: {name!r} is unknown", expected=", ".join(SCHEDULERS), did_you_mean=near
         )
     policy = SCHEDULERS[name]
-    schedule: dict[str, Any] = {}
+    schedule: dict[str, Any] = {"warmup_iters": int(solver["WARMUP_ITERS"])}
     if policy == "multistep":
         schedule.update(steps=[int(step) for step in solver["STEPS"]], gamma=float(solver["GAMMA"]))
     else:
@@ -189,7 +189,6 @@ def _schedule(solver: Mapping[str, Any]) -> dict[str, Any]:
     if solver["WARMUP_ITERS"]:
         schedule.update(
             warmup=str(solver["WARMUP_METHOD"]),
-            warmup_iters=int(solver["WARMUP_ITERS"]),
             warmup_factor=float(solver["WARMUP_FACTOR"]),
         )
     return {"rate_operator": "WarmupLearningRate", "policy": policy, "schedule": schedule}
@@ -235,7 +234,7 @@ def solver_rules(solver: Mapping[str, Any], reading: Reading) -> list[Rule]:
         ("WEIGHT_DECAY_EMBED", {"kind": "embedding"}, float(solver["WEIGHT_DECAY_EMBED"])),
         (f"WEIGHT_DECAY_BIAS {reading}", {"where": _bias_rule(reading)}, float(solver["WEIGHT_DECAY_BIAS"])),
     ]
-    return rules + [Rule(weight_decay=decay, label=label, **condition) for label, condition, decay in decays]
+    return rules + [Rule(weight_decay=decay, label=label, optional=True, **given) for label, given, decay in decays]
 
 
 def _contains(key: str) -> Any:

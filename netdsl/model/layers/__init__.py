@@ -1,5 +1,6 @@
 """Layer functions: each appends operators to ``model.net`` (and fills to ``model.init_net``) and returns a Blob."""
 
+from netdsl.model.layers.attention import multi_head_attention
 from netdsl.model.layers.parametric import conv, embedding, fc, layer_norm, spatial_bn
 from netdsl.model.layers.plain import (
     accuracy,
@@ -33,6 +34,7 @@ __all__ = [
     "leaky_relu",
     "lrn",
     "max_pool",
+    "multi_head_attention",
     "relu",
     "sigmoid",
     "softmax",
