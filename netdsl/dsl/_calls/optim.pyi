@@ -39,6 +39,28 @@ class OptimCalls:
 
         epsilon: Added to the root, so that no step divides by zero."""
 
+    def AdamW(self, inputs: _Ins = ..., outputs: _Outs = ..., *, beta1: float = ..., beta2: float = ..., epsilon: float = ..., weight_decay: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
+        """param_out, moment_1_out, moment_2_out = AdamW(param, moment_1, moment_2, grad, lr, iteration, [found])
+
+        One step of AdamW, which *subtracts* the step: the learning rate is positive.
+
+        ``p = param * (1 - lr * weight_decay)``, ``m1' = beta1 * m1 + (1 - beta1) * grad``,
+        ``m2' = beta2 * m2 + (1 - beta2) * grad**2``, and with ``t = iteration``
+        ``param' = p - lr * (m1' / (1 - beta1**t)) / (sqrt(m2' / (1 - beta2**t)) + epsilon)``.
+
+        This is PyTorch's AdamW. It differs from :class:`Adam` in four ways besides the decay: the sign of lr, the place
+        of epsilon, the first iteration, which is 1 (an iteration of 0 gives NaN: nothing is known yet of the means),
+        and ``found``: where it is true, parameter and moments stay as they are, whatever the gradient holds.
+        The iteration counts such a step too.
+
+        beta1: How much of the mean gradient is kept.
+
+        beta2: How much of the mean squared gradient is kept.
+
+        epsilon: Added to the root, so that no step divides by zero.
+
+        weight_decay: The decay, which lr multiplies."""
+
     def AtomicIter(self, inputs: _Ins = ..., outputs: _Outs = ..., *, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """count = AtomicIter(mutex, count_in)
 
@@ -49,12 +71,44 @@ class OptimCalls:
 
         Whether any of the gradients holds an infinity or a NaN: ``found = any(not finite)``."""
 
+    def ClipByNorm(self, inputs: _Ins = ..., outputs: _Outs = ..., *, max_norm: float, norm_type: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """clipped = ClipByNorm(grad)
+
+        Scale one gradient so that its norm is at most ``max_norm``: :class:`ClipFactor` of its own norm times it.
+
+        ``clipped = grad * min(max_norm / (norm + 1e-6), 1)``, the factor in float32; halves are rounded once. Whatever is
+        not finite gives what ClipFactor says.
+
+        max_norm: The largest norm; positive.
+
+        norm_type: The p of the norm: positive, and infinity for the largest absolute value."""
+
+    def ClipFactor(self, inputs: _Ins = ..., outputs: _Outs = ..., *, max_norm: float, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """factor = ClipFactor(norm)
+
+        What gradients of this norm are multiplied by so that it is at most ``max_norm``.
+
+        ``factor = min(max_norm / (norm + 1e-6), 1)``, as PyTorch's ``clip_grad_norm_`` has it. A norm of infinity
+        gives 0 (and the infinite elements NaN), one of NaN gives NaN: check gradients that may not be finite with
+        CheckFinite, and skip the step.
+
+        max_norm: The largest norm; positive."""
+
     def ClipTensorByScaling(self, inputs: _Ins = ..., outputs: _Outs = ..., *, threshold: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """clipped = ClipTensorByScaling(X, val, [additional_threshold])
 
         Scale a tensor by ``t / val`` where its norm ``val`` is above the threshold ``t``, else leave it.
 
         threshold: The largest norm; positive."""
+
+    def DecayWeights(self, inputs: _Ins = ..., outputs: _Outs = ..., *, weight_decay: float, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """param_out = DecayWeights(param, lr, [found])
+
+        Decoupled weight decay before an update: ``param' = param - lr * weight_decay * param``.
+
+        Where ``found`` is given and true the parameter stays as it is.
+
+        weight_decay: The share of the parameter that is taken off, times lr."""
 
     def FP16MomentumSGDUpdate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool | int = ..., weight_decay: float = ..., fp32_update: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
         """step, momentum_out, param_out = FP16MomentumSGDUpdate(grad, momentum_in, lr, param)
@@ -82,6 +136,17 @@ class OptimCalls:
         nesterov: Look ahead along the new momentum.
 
         weight_decay: Decay added to the gradient: weight_decay * param."""
+
+    def GlobalNorm(self, inputs: _Ins = ..., outputs: _Outs = ..., *, norm_type: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """norm = GlobalNorm(grads...)
+
+        The norm of all gradients together: ``norm = sum(abs(x)**p) ** (1 / p)`` over every element of each.
+
+        Computed in float64, from gradients of any precision, so that no square overflows. A NaN in any gradient gives
+        NaN, an infinity infinity. A sparse gradient counts with its values as they stand: where an index occurs twice,
+        their sum may be smaller or larger than its parts.
+
+        norm_type: The p of the norm: positive, and infinity for the largest absolute value."""
 
     def Iter(self, inputs: _Ins = ..., outputs: _Outs = ..., *, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """count = Iter([count_in])
@@ -261,6 +326,16 @@ class OptimCalls:
 
         nesterov: Look ahead along the new momentum."""
 
+    def MovingAverage(self, inputs: _Ins = ..., outputs: _Outs = ..., *, decay: float, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """average_out = MovingAverage(average, param)
+
+        The exponential moving average of a parameter: ``average' = decay * average + (1 - decay) * param``.
+
+        Computed as ``average + (1 - decay) * (param - average)`` in float32: so an average that has reached the parameter
+        stays there, while two rounded weights whose sum is not quite 1 would pull it towards zero.
+
+        decay: How much of the average is kept: at least 0, less than 1."""
+
     def RowWiseCounter(self, inputs: _Ins = ..., outputs: _Outs = ..., *, counter_halflife: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
         """prev_iter_out, update_counter_out = RowWiseCounter(prev_iter, update_counter, indices, iteration)
 
@@ -342,6 +417,22 @@ class OptimCalls:
 
         enableRAdam: Rectify the variance of the step."""
 
+    def SparseAdamW(self, inputs: _Ins = ..., outputs: _Outs = ..., *, beta1: float = ..., beta2: float = ..., epsilon: float = ..., weight_decay: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
+        """param_out, moment_1_out, moment_2_out = SparseAdamW(param, moment_1, moment_2, indices, grad, lr, iteration, [found])
+
+        As :class:`AdamW`, for the rows of the parameter that ``indices`` names: only these decay and move.
+
+        The other rows and their moments keep their bits, so a row decays as often as it is used. A row that occurs more
+        than once is updated as often, one time after the other, and decays each time.
+
+        beta1: How much of the mean gradient is kept.
+
+        beta2: How much of the mean squared gradient is kept.
+
+        epsilon: Added to the root, so that no step divides by zero.
+
+        weight_decay: The decay, which lr multiplies."""
+
     def SparseMomentumSGDUpdate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
         """step, momentum_out, param_out = SparseMomentumSGDUpdate(grad, momentum_in, lr, param, indices)
 
@@ -352,6 +443,19 @@ class OptimCalls:
         momentum: How much of the last step is kept.
 
         nesterov: Look ahead along the new momentum."""
+
+    def StochasticAverage(self, inputs: _Ins = ..., outputs: _Outs = ..., *, start: int = ..., interval: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
+        """average_out, count_out = StochasticAverage(average, count, param, iteration)
+
+        The plain mean of a parameter over some of the steps: stochastic weight averaging.
+
+        In the iterations ``start``, ``start + interval``, ``start + 2 * interval``, ...:
+        ``average' = average + (param - average) / (count + 1)`` and ``count' = count + 1``; in all others nothing changes.
+        While ``count`` is 0 the average becomes the parameter, whatever it was. Computed in float32.
+
+        start: The first iteration that counts; positive.
+
+        interval: Iterations from one that counts to the next; positive."""
 
     def UnscaleGradient(self, inputs: _Ins = ..., outputs: _Outs = ..., *, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """unscaled = UnscaleGradient(grad, scale)
@@ -372,6 +476,50 @@ class OptimCalls:
         backoff_factor: What the scale shrinks by.
 
         growth_interval: Updates in a row after which it grows."""
+
+    def WarmupLearningRate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, base_lr: float, policy: str, max_iter: int = ..., steps: Sequence[int] = ..., gamma: float = ..., power: float = ..., end_lr: float = ..., warmup_iters: int = ..., warmup_factor: float = ..., warmup: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """lr = WarmupLearningRate(iteration)
+
+        The learning rate of a step: ``lr = base_lr * warm * schedule``, as detectron2 warms up its schedules.
+
+        The iteration is the counter that AtomicIter has just increased, 1 in the first step; so ``i = iteration - 1``
+        steps have been made before. While ``i < warmup_iters``, with ``a = i / warmup_iters``:
+
+        - linear: ``warm = warmup_factor * (1 - a) + a``
+        - constant: ``warm = warmup_factor``
+
+        and then 1. The schedule goes on meanwhile:
+
+        - fixed: 1
+        - multistep: ``gamma ** n``, where n is how many of ``steps`` are at most i
+        - cosine: ``end + (1 - end) * (1 + cos(pi * i / max_iter)) / 2``, where ``end = end_lr / base_lr``
+        - poly: ``(1 - i / max_iter) ** power``, but once warm at least ``end``
+
+        Past ``max_iter`` cosine and poly stay as they ended. Computed in float64 from the decimals that the arguments
+        stand for (0.1, not its float32), and rounded to float32 once.
+
+        The caller decides the sign: AdamW and the momentum family subtract (base_lr positive), Adam and WeightedSum add
+        (base_lr negative, and end_lr too).
+
+        base_lr: The learning rate that warm-up and schedule multiply.
+
+        policy: How the learning rate changes.
+
+        max_iter: cosine, poly: the steps of the whole training.
+
+        steps: multistep: the steps, in order, from which on it is smaller.
+
+        gamma: multistep: what each of them multiplies it by.
+
+        power: poly: the exponent.
+
+        end_lr: cosine: the last value; poly: the least.
+
+        warmup_iters: Steps before it is warm.
+
+        warmup_factor: What the first step is multiplied by.
+
+        warmup: How it warms up."""
 
     def WeightScale(self, inputs: _Ins = ..., outputs: _Outs = ..., *, stepsize: int = ..., upper_bound_iter: int = ..., scale: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """scaled = WeightScale(w, iteration)

@@ -27,7 +27,10 @@ def check_update(operator: object, param: TensorType, **others: TensorType | Non
 
 
 ONE = frozenset(
-    ["lr", "iteration", "scale", "found", "wd", "trust", "lr_max", "val", "additional_threshold", "growth_tracker"]
+    (
+        *("lr", "iteration", "scale", "found", "wd", "trust", "lr_max"),
+        *("val", "norm", "additional_threshold", "growth_tracker", "count"),
+    )
 )
 """Inputs of which there is one number for the whole parameter."""
 
