@@ -131,8 +131,9 @@ def test_a_whole_update_is_one_traced_group() -> None:
     one, full = TensorType(DType.FLOAT, (1,)), TensorType(DType.FLOAT, (300, 40))
     half = TensorType(DType.FLOAT16, (300, 40))
     count, found = TensorType(DType.INT64, (1,)), TensorType(DType.BOOL, (1,))
-    types: dict[str, BlobType] = {name: full for name in ("p", "m1", "m2", "g", "clipped", "ema", "swa")}
-    types |= {"half": half, "norm": one, "factor": one, "lr": one, "t": count, "n": count, "found": found, "scale": one}
+    small = {"norm": one, "factor": one, "lr": one, "scale": one, "t": count, "n": count, "found": found}
+    types: dict[str, BlobType] = {"half": half, **small}
+    types.update(dict.fromkeys(("p", "m1", "m2", "g", "clipped", "ema", "swa"), full))
     steps = [
         ("UnscaleGradient", ("half", "scale"), ("g",), {}),
         ("ClipFactor", ("norm",), ("factor",), {"max_norm": 1.0}),
