@@ -10,10 +10,11 @@ from typing import Any
 
 import attrs
 
-from netdsl.dsl import Blob, GradientMap, Net, Parameter, SparseGradient, Tag
+from netdsl.dsl import Blob, GradientMap, Net, Parameter, Tag
 from netdsl.errors import NetError, SchemaError, did_you_mean
 from netdsl.initializers import ExternalInitializer, Initializer
 from netdsl.ir import NetDef, TensorType
+from netdsl.model.tables import groups_text, row
 from netdsl.passes.edit import extract, inference
 
 AnyInitializer = Initializer | ExternalInitializer
@@ -194,7 +195,11 @@ class Model:
 
     def describe(self) -> list[dict[str, Any]]:
         """One row per parameter: name, shape, dtype, tag, kind, copies, gradient, frozen."""
-        return [_row(p, self.net) for p in self.parameters.values()]
+        return [row(p, self.net) for p in self.parameters.values()]
+
+    def describe_groups(self) -> str:
+        """How each parameter is trained: rate, decay and optimizer, and which rule decided each, as a table."""
+        return groups_text(self.describe())
 
     def save_tables(self) -> None:
         """Put the table of parameters into the net's metadata, where ``show --params`` and the picture find it."""
@@ -209,22 +214,6 @@ class Model:
 
         told = {**self.net.metadata, "parameters": self.describe()}
         return import_module("netdsl.viz").to_svg(attrs.evolve(self.net.definition, metadata=told))
-
-
-def _row(p: Parameter, net: Net) -> dict[str, Any]:
-    type_ = net.type_of(p.blob)
-    grad = f"rows {p.grad.indices} of {p.grad.values}" if isinstance(p.grad, SparseGradient) else p.grad
-    return {
-        "name": p.name,
-        "shape": None if p.shape is None else list(p.shape),
-        "dtype": type_.dtype.value if isinstance(type_, TensorType) and type_.dtype else None,
-        "tag": p.tag.value,
-        "kind": p.kind,
-        "copies": {dtype.value: str(copy) for dtype, copy in p.blob_copy.items()},
-        "gradient": None if grad is None else str(grad),
-        "frozen": p.frozen,
-        **p.settings,
-    }
 
 
 def _shared_name(name: str) -> tuple[str, bool]:

@@ -27,6 +27,10 @@ class Trainable(Protocol):
         """The parameters that can be trained, or those with ``tag``."""
         ...
 
+    def save_tables(self) -> None:
+        """Keep what is known of the parameters with the net."""
+        ...
+
 
 class Updates:
     """Where an optimizer appends: state to the init net, steps to the net."""
@@ -177,6 +181,7 @@ class Optimizer(abc.ABC):
             parameter.settings.update(optimizer=type(self).__name__, lr=rate)
             self.update(updates, parameter)
         self.end(updates)
+        model.save_tables()
 
     def begin(self, to: Updates, parameters: Sequence[Parameter]) -> None:  # noqa: B027
         """Append what comes before the updates of all ``parameters``; nothing by default."""

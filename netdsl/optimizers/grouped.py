@@ -48,6 +48,7 @@ def build_groups(
         step.update(settings, grad)
     if loss_scale is not None:
         loss_scale.adapt(step.updates(optimizer))
+    groups.model.save_tables()
 
 
 def _with_gradients(groups: ParamGroups) -> list[Settings]:
