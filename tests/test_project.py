@@ -40,7 +40,7 @@ def test_changelog_speaks_of_this_version():
 
 def test_all_brings_everything_but_cupy():
     assert EXTRAS["all"] == ["netdsl[jit,formats,caffe2]"]
-    assert set(EXTRAS) == {"jit", "formats", "caffe2", "cupy", "all", "test", "dev"}
+    assert set(EXTRAS) == {"jit", "formats", "caffe2", "cupy", "cuda-check", "all", "test", "dev"}
 
 
 @pytest.mark.parametrize(
