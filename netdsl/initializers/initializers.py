@@ -69,7 +69,7 @@ class PseudoFP16Initializer(Initializer):
 
 
 class ReversePseudoFP16Initializer(Initializer):
-    """As :class:`PseudoFP16Initializer`, with the single-precision blob as the primary one and ``<name>_fp16`` beside it."""
+    """As :class:`PseudoFP16Initializer`, but the single-precision blob is the primary one, ``<name>_fp16`` its copy."""
 
     def create_param(self, param_name: Blob | str, init_net: Net, shape: Sequence[int]) -> Parameter:
         """Append the fill of the primary blob and its conversion to half."""

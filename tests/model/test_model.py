@@ -380,10 +380,11 @@ class TestTables:
 
     def test_displays(self) -> None:
         model = self.model()
+        told = dict(model.net.metadata)
         picture = model._repr_html_()
         assert picture.lstrip().startswith("<svg")
         assert "FC" in picture
-        assert not model.net.metadata
+        assert model.net.metadata == told
         assert model.net._repr_html_().startswith("<pre>net &quot;m&quot;")
         assert "fc_w_grad" in model.gradients._repr_html_()
         assert repr(model) == f"<Model 'm': 2 parameters, {len(model.net.definition.ops)} operators>"

@@ -76,7 +76,7 @@ class TestRename:
     def test_everything_that_names_a_blob_follows(self) -> None:
         net = nd.parse(
             'net "n"\ninput a: float32[2]\nb = Tanh(a) control (a)\nb = If(c, a)\n  then_net = net "t"\n'
-            '    input a\n    b = Exp(a)\n    output b\noutput b\n'
+            "    input a\n    b = Exp(a)\n    output b\noutput b\n"
         )
         assert str(rename(net, {"a": "x y", "b": "z"})) == (
             'net "n"\ninput "x y": float32[2]\nz = Tanh("x y") control ("x y")\nz = If(c, "x y")\n'

@@ -145,4 +145,5 @@ def embedding(
     Its gradient is sparse, or dense with ``dense_gradient``: for a table that another layer reads whole.
     """
     w = model.parameter(f"{name}_w", [count, dim], weight_init, kind="embedding")
-    return model.net.Gather([w.blob, ids], name, **({"dense_gradient": True} if dense_gradient else {}))
+    args: dict[str, Any] = {"dense_gradient": True} if dense_gradient else {}
+    return model.net.Gather([w.blob, ids], name, **args)
