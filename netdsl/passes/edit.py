@@ -112,18 +112,18 @@ def for_test(net: NetDef) -> NetDef:
         NetError: one of them is read, or is an output of the net.
     """
     ops: list[OperatorDef] = []
-    readers: dict[str, str] = dict.fromkeys(net.outputs, f"the outputs of net {net.name!r}")
+    readers: dict[str, object] = dict.fromkeys(net.outputs, f"the outputs of net {net.name!r}")
     for op in reversed(net.ops):
         made = _switched(op, readers)
         if not any(op.nested):
             for name in op.outputs:
                 readers.pop(name, None)
-        readers.update(dict.fromkeys(reads(made), str(made)))
+        readers.update(dict.fromkeys(reads(made), made))
         ops.append(made)
     return attrs.evolve(net, ops=ops[::-1])
 
 
-def _switched(op: OperatorDef, readers: Mapping[str, str]) -> OperatorDef:
+def _switched(op: OperatorDef, readers: Mapping[str, object]) -> OperatorDef:
     args: Mapping[str, Any] = map_nets(op.args, for_test)
     declared = lookup(op.type) if is_known(op.type) else None
     if declared is None or declared.test_arg is None:
@@ -131,7 +131,10 @@ def _switched(op: OperatorDef, readers: Mapping[str, str]) -> OperatorDef:
     for name in op.outputs[declared.test_outputs :] if declared.test_outputs is not None else ():
         if name in readers and name not in op.inputs:
             raise NetError(
-                f"blob {name!r} exists in training only", computed_by=op, needed_by=readers[name], added_at=op.where
+                f"blob {name!r} exists in training only",
+                computed_by=op,
+                needed_by=str(readers[name]),
+                added_at=op.where,
             )
     return attrs.evolve(op, args={**args, declared.test_arg: 1}, outputs=op.outputs[: declared.test_outputs])
 
