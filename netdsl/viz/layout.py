@@ -142,6 +142,7 @@ class _Geometry:
         return lanes, columns
 
     def _boxes(self, columns: dict[Role, list[float]]) -> tuple[list[Box], list[float]]:
+        """Boxes within their rows, each lane's stacks centred, and the rows' heights."""
         boxes: list[Box] = [Box(0, 0, 0, 0, 0) for _ in self.scene.nodes]
         heights: list[float] = []
         for row, cells in enumerate(self.grid.rows):
@@ -151,13 +152,19 @@ class _Geometry:
                 for index in nodes:
                     chips = chips_of(self.scene.nodes[index], self.routes.far.get(index, ()))
                     height = BOX_HEIGHT[role] + CHIP_HEIGHT * -(-len(chips) // 2)
+                    if role is Role.UPDATE:  # in lines across the columns
+                        y = self.grid.level_of[index] * (height + STACK_GAP)
                     boxes[index] = Box(row, columns[role][column], y, BOX_WIDTH[role], height, chips)
                     y += height + STACK_GAP
                 stacks.append((nodes, y - STACK_GAP))
             tall = max((height for _, height in stacks), default=0.0)
-            for nodes, height in stacks:
+            lines = max(
+                (height for (role, _), (_, height) in zip(cells, stacks, strict=True) if role is Role.UPDATE),
+                default=0.0,
+            )
+            for (role, _), (nodes, height) in zip(cells, stacks, strict=True):
                 for index in nodes:
-                    boxes[index].dy += (tall - height) / 2
+                    boxes[index].dy += (tall - (lines if role is Role.UPDATE else height)) / 2
             heights.append(tall)
         return boxes, heights
 

@@ -167,7 +167,11 @@ class Picture {
 
   readColors() {
     const style = getComputedStyle(document.documentElement);
-    this.color = (name) => style.getPropertyValue(`--${name}`).trim();
+    const known = new Map();
+    this.color = (name) => {
+      if (!known.has(name)) known.set(name, style.getPropertyValue(`--${name}`).trim());
+      return known.get(name);
+    };
     this.sans = this.color("sans");
     this.mono = this.color("mono");
     this.mapImage = null;

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import pairwise
 
 import attrs
 
@@ -13,7 +12,7 @@ from netdsl.viz.scene import Node, Scene
 MAX_COLUMNS = 5
 """How many branches stand side by side."""
 SLOTS = 3
-"""How many updates stand in one line."""
+"""How many updates of one parameter stand in a line."""
 WINDOW = 24
 """How many rows above the last one a branch may start."""
 
@@ -46,12 +45,12 @@ class Grid:
     columns: dict[Role, int] = attrs.field(factory=dict)
     tracks: dict[Cell, int] = attrs.field(factory=dict)
 
-    def put(self, node: int, row: int, role: Role, column: int) -> None:
-        """Put a node at the end of a cell."""
+    def put(self, node: int, row: int, role: Role, column: int, level: int | None = None) -> None:
+        """Put a node at the end of a cell, or at a given level in it."""
         while len(self.rows) <= row:
             self.rows.append({})
         stack = self.rows[row].setdefault((role, column), [])
-        self.level_of[node] = len(stack)
+        self.level_of[node] = len(stack) if level is None else level
         stack.append(node)
         self.row_of[node] = row
         self.column_of[node] = column
@@ -71,6 +70,7 @@ class _Placer:
         self.floor = 0  # the first row that may be used
         self.sources: dict[int, list[int]] = defaultdict(list)
         self.attached: dict[int | None, list[int]] = defaultdict(list)
+        self.lines: dict[int, int] = defaultdict(int)  # how many lines of updates a row has
         for edge in scene.edges:
             self.sources[edge.target].append(edge.source)
         for index in scene.top:
@@ -96,6 +96,7 @@ class _Placer:
             width = SLOTS if role is Role.UPDATE else 1
             row, slot = rows.get(role, 0), slots.get(role, 0)
             self.grid.put(index, row, role, slot)
+            self.lines[row] = 1
             slots[role] = (slot + 1) % width
             rows[role] = row + (slots[role] == 0)
 
@@ -153,25 +154,16 @@ class _Placer:
             row += 1
 
     def _place_updates(self, row: int, updates: list[int]) -> None:
-        """Chains of updates in lines: cast, update, cast back."""
-        slot = 0
+        """A line for each chain of updates: cast, update, cast back; what is longer goes on in the next line."""
+        slot = SLOTS
         previous: int | None = None
-        for at, index in enumerate(updates):
-            follows = previous is not None and previous in self.sources[index]
-            if not follows and slot and self._chain_ahead(at, updates) > SLOTS - slot:
+        for index in updates:
+            if slot == SLOTS or previous not in self.sources[index]:
                 slot = 0
-            self.grid.put(index, row, Role.UPDATE, slot)
-            slot = (slot + 1) % SLOTS
+                self.lines[row] += 1
+            self.grid.put(index, row, Role.UPDATE, slot, self.lines[row] - 1)
+            slot += 1
             previous = index
-
-    def _chain_ahead(self, at: int, updates: list[int]) -> int:
-        """How many updates from ``at`` on each read from the one before; at most a line of them."""
-        length = 1
-        for previous, following in pairwise(updates[at : at + SLOTS]):
-            if previous not in self.sources[following]:
-                break
-            length += 1
-        return length
 
     def _place_nested(self, owner: int, node: Node) -> None:
         for title, nodes in node.nested:

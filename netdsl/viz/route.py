@@ -104,8 +104,8 @@ class _Router:
         cells = self.grid.rows[self.grid.row_of[source]]
         here, there = self.grid.column_of[source], self.grid.column_of[target]
         if from_lane is to_lane:
-            levels = self.grid.level_of
-            return abs(levels[target] - levels[source]) == 1 if here == there else there == here + 1
+            step = self.grid.level_of[target] - self.grid.level_of[source]
+            return (there - here, step) == (1, 0) or (here == there and step in (1, -1))
         lanes = [role for role in Role if any(r is role for r, _ in cells)]  # Role lists them from left to right
         if lanes.index(to_lane) != lanes.index(from_lane) + 1:
             return False

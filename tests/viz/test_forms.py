@@ -103,6 +103,13 @@ print(hashlib.sha256(viz.{form.__name__}(net).encode()).hexdigest())
     assert fresh_python(code) == fresh_python(code)
 
 
+def test_the_picture_in_the_readme_is_fresh():
+    picture = Path(__file__).parents[2] / "docs" / "images" / "digits.svg"
+    net = build("half").net.definition
+    again = "write netdsl.viz.to_svg(netdsl.cli.digits.model.build('half').net.definition) to docs/images/digits.svg"
+    assert picture.read_text("utf-8") == viz.to_svg(net), again
+
+
 @pytest.mark.parametrize("text", [form(residual(2).net.definition) for form in FORMS])
 def test_nothing_is_fetched(text):
     assert re.findall(r"https?:[^\"'\s<]*", text.replace("http://www.w3.org/2000/svg", "")) == []

@@ -109,6 +109,33 @@ def test_branches_stand_side_by_side():
     assert left.x + left.width < right.x
 
 
+def test_updates_stand_in_lines():
+    """Chains of different lengths, of two parameters and of two operators in one row, keep to their lines."""
+    picture = lay_out(two_heads())
+    lines: dict[float, list[str]] = {}
+    for node, box in zip(picture.scene.nodes, picture.boxes, strict=True):
+        if node.lane is Role.UPDATE and node.op is not None:
+            lines.setdefault(picture.tops[box.row] + box.dy, []).append(node.op.type)
+    assert [lines[y] for y in sorted(lines)] == [["WeightedSum"], ["Scale", "WeightedSum"], ["Scale", "WeightedSum"]]
+    assert not overlaps(picture)
+
+
+def two_heads() -> NetDef:
+    """Two FC side by side; of three parameters one is updated without scaling its gradient."""
+    ops = [
+        OperatorDef("Relu", ["x"], ["h"]),
+        OperatorDef("FC", ["h", "v_w", "v_b"], ["v"]),
+        OperatorDef("FC", ["h", "u_w", "u_b"], ["u"]),
+        OperatorDef("FCGradient", ["h", "v_w", "v_grad"], ["v_w_grad", "v_b_grad"], is_gradient=True),
+        OperatorDef("FCGradient", ["h", "u_w", "u_grad"], ["u_w_grad", "u_b_grad"], is_gradient=True),
+    ]
+    for name, scaled in [("v_b", False), ("v_w", True), ("u_w", True)]:
+        grad = f"{name}_grad"
+        ops += [OperatorDef("Scale", [grad], [grad], {"scale": 0.5})] * scaled
+        ops.append(OperatorDef("WeightedSum", [name, "one", grad, "lr"], [name]))
+    return NetDef("heads", ops, inputs=["x", "v_w", "v_b", "u_w", "u_b", "v_grad", "u_grad", "one", "lr"])
+
+
 def test_parameters_are_chips_and_data_is_a_box():
     picture = lay_out(build("half").net.definition)
     assert picture.boxes[find(picture, "conv2")].chips == (("w", "32\u00d716\u00d73\u00d73"), ("b", "32"))
@@ -138,13 +165,10 @@ def test_very_deep_scopes_are_cut():
 def test_a_nested_net_is_a_band_below_its_operator():
     picture = lay_out(nested())
     (band,) = picture.grid.bands
-    assert (band.label, band.owner) == ("then_net", find_owner(picture))
-    assert band.first == picture.boxes[band.owner].row + 1
+    owner = next(i for i, node in enumerate(picture.scene.nodes) if node.nested)
+    assert (band.label, band.owner) == ("then_net", owner)
+    assert band.first == picture.boxes[owner].row + 1
     assert picture.boxes[find(picture, "t1")].chips == (("\u2191 a", ""),), "what comes from outside is named"
-
-
-def find_owner(picture: Picture) -> int:
-    return next(i for i, node in enumerate(picture.scene.nodes) if node.nested)
 
 
 def test_a_nested_net_of_a_gradient_stays_in_its_lane():
