@@ -12,7 +12,7 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _HOMES = {
-    "netdsl.dsl": ("Blob", "Net", "Parameter", "SparseGradient", "Tag", "device_scope", "name_scope"),
+    "netdsl.dsl": ("Blob", "Net", "Parameter", "SparseGradient", "Tag", "cond", "device_scope", "name_scope"),
     "netdsl.io": ("load", "save"),
     "netdsl.ir": ("DType", "Device", "NetDef", "Opaque", "OperatorDef", "TensorType", "from_json", "parse", "to_json"),
     "netdsl.model": ("Model",),

@@ -9,6 +9,7 @@ from netdsl.dsl import Net as Net
 from netdsl.dsl import Parameter as Parameter
 from netdsl.dsl import SparseGradient as SparseGradient
 from netdsl.dsl import Tag as Tag
+from netdsl.dsl import cond as cond
 from netdsl.dsl import device_scope as device_scope
 from netdsl.dsl import name_scope as name_scope
 from netdsl.io import load as load
