@@ -58,6 +58,9 @@ class ParseError(NetdslError, ValueError):
         self.line, self.column = line, column
         super().__init__(what, **details)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.what, {"line": self.line, "column": self.column, **self.details})
+
 
 class FileFormatError(NetdslError, ValueError):
     """A file that is truncated, corrupt or of another kind than expected."""

@@ -15,7 +15,7 @@ from netdsl.dsl.author import author_line
 from netdsl.dsl.blob import Blob, GradientMap, SparseGradient
 from netdsl.dsl.scopes import as_device, current_device, current_name_scope
 from netdsl.errors import GradientError, NetdslError, NetError, SchemaError
-from netdsl.ir import UNKNOWN, BlobType, Device, DType, NetDef, OperatorDef, TensorType
+from netdsl.ir import UNKNOWN, BlobType, Device, DType, NetDef, OperatorDef, Shape, TensorType
 from netdsl.ir.args import NO_ARGS
 from netdsl.ir.text import dump
 from netdsl.ops.schema import Operator, bound, is_known, lookup
@@ -107,7 +107,7 @@ class Net(OpCalls):
         """Declare a blob that the workspace provides, with what is known of its type.
 
         Raises:
-            SchemaError: no such dtype.
+            SchemaError: no such dtype, or extents that are none.
             NetError: a blob that the net computes.
         """
         full = self._scoped(name)
@@ -117,7 +117,7 @@ class Net(OpCalls):
             )
         self._declare(full)
         if shape is not None:
-            self._declared[full] = self._types[full] = TensorType(as_dtype(dtype), tuple(shape))
+            self._declared[full] = self._types[full] = TensorType(as_dtype(dtype), as_shape(shape))
         return Blob(full, self)
 
     def output(self, *blobs: BlobLike) -> None:
@@ -377,8 +377,26 @@ def as_dtype(dtype: Any) -> DType:
         raise SchemaError(f"{name!r} is no dtype", expected=", ".join(d.value for d in DType)) from None
 
 
+def as_shape(shape: Iterable[Any]) -> Shape:
+    """Return extents given as integers of any kind, names, or None for unknown ones.
+
+    Raises:
+        SchemaError: anything else.
+    """
+    if isinstance(shape, Iterable) and not isinstance(shape, str):
+        dims = [d.__index__() if hasattr(d, "__index__") else d for d in shape]
+        if all(d is None or (isinstance(d, str) and d) or (isinstance(d, int) and d >= 0) for d in dims):
+            return tuple(dims)
+        shape = dims
+    raise SchemaError("this is no shape", expected="extents of 0 or more, names, or None for unknown ones", got=shape)
+
+
 def _listed(blobs: Any) -> list[Any]:
-    return [blobs] if isinstance(blobs, (Blob, str)) else list(blobs)
+    if isinstance(blobs, (Blob, str)):
+        return [blobs]
+    if not isinstance(blobs, Iterable):
+        raise SchemaError("blobs are given as a Blob, a text or a list of these", got=f"{blobs!r}"[:80])
+    return list(blobs)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
 
 def _as_declared(made: Operator, name: str, value: Any) -> Any:

@@ -72,12 +72,17 @@ def normalize(value: Any) -> Any:
         return _text(bytes(value))
     if isinstance(value, Packed):
         return value if len(value) >= PACKED_FROM else tuple(value)
-    if hasattr(value, "tolist"):  # NumPy arrays and scalars, without importing it
-        return normalize(value.tolist())
     if isinstance(value, list | tuple | range | array):
         return _normalize_list(value)
-    if isinstance(value, str):
-        return str(value)
+    return str(value) if isinstance(value, str) else _normalize_object(value)
+
+
+def _normalize_object(value: Any) -> Any:
+    """Return what an object stands for, by what it can do; nothing it may come from is imported."""
+    if isinstance(value, type):
+        raise SchemaError("an argument cannot hold a class", got=value.__name__)
+    if hasattr(value, "tolist"):  # NumPy arrays and scalars
+        return normalize(value.tolist())
     if hasattr(value, "definition"):
         return value.definition
     if hasattr(value, "ops") and hasattr(value, "inputs"):
@@ -91,7 +96,7 @@ def normalize(value: Any) -> Any:
     if hasattr(value, "name") and isinstance(value.name, str):  # a Blob
         return value.name
     raise SchemaError(
-        f"an argument cannot hold a {kind.__name__}",
+        f"an argument cannot hold a {type(value).__name__}",
         expected="int, float, bool, str, bytes, a net, or a list of one of these",
         got=repr(value)[:80],
     )

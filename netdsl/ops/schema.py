@@ -207,6 +207,8 @@ class Operator:
                 continue
             if field.metadata["prepare"] is not None:
                 value = field.metadata["prepare"](value)
+            if isinstance(value, type) and field.metadata["enum"]:
+                value = value.__name__  # numpy.float16, float
             given = value if isinstance(value, str) or not strict else normalize(value)
             values[name] = convert(cls.__name__, field, given)
         for name, field in declared.items():

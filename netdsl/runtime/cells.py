@@ -45,6 +45,7 @@ class Cell:
     def watch(self, watcher: ReferenceType[Any]) -> None:
         """Set ``watcher``'s stale flag whenever the cell gets another value (not: other content)."""
         if watcher not in self._watchers:
+            self._watchers = [ref for ref in self._watchers if ref() is not None]
             self._watchers.append(watcher)
 
     def put(self, value: Any) -> None:

@@ -17,6 +17,7 @@ from netdsl.errors import InferenceError, MissingKernelError, NetdslError, NetEr
 from netdsl.ir import BlobType, Dim, DType, NetDef, OperatorDef, TensorType
 from netdsl.ir.dims import conflict
 from netdsl.ops.schema import Operator, bound
+from netdsl.ops.validate import check_formals
 from netdsl.runtime import kernels
 from netdsl.runtime.backends import Backend
 from netdsl.runtime.buffers import share
@@ -123,8 +124,7 @@ def resolve(net: NetDef) -> list[Operator]:
     for index, op in enumerate(net.ops):
         try:
             made = bound(op)
-            made.formal_inputs.layout(len(op.inputs))
-            made.formal_outputs.layout(len(op.outputs))
+            check_formals(type(made), op.inputs, op.outputs)
             if not any(hasattr(made, body) for body in ("compute", "sample", "run")):
                 raise MissingKernelError(f"{op.type} cannot be executed: it has no body")
         except NetdslError as error:

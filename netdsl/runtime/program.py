@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import OrderedDict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import length_hint
 from typing import TYPE_CHECKING, Any
 from weakref import ref
@@ -81,15 +81,15 @@ class Program:
         self._prepare()
         return len(self._calls)
 
-    def run(self, times: int = 1, *, hooks: Sequence[Any] = ()) -> None:
+    def run(self, times: int = 1, *, hooks: Iterable[Any] = ()) -> None:
         """Run the net ``times`` times; with ``hooks``, operator by operator (see :mod:`netdsl.runtime.hooks`).
 
         Raises:
             BlobError: a blob that the net reads does not exist; nothing has run.
             Exception: whatever an operator raises, with a note that tells which one; earlier operators' results stay.
         """
-        if hooks:
-            self._run_watched(times, hooks)
+        if hooks and (watching := tuple(hooks)):
+            self._run_watched(times, watching)
             return
         with self.backend.scope():
             for _ in range(times):
@@ -245,7 +245,11 @@ class Program:
 
     def _claim(self, cell: Cell, type_: TensorType, host: bool) -> Any:
         backend = self.host if host else self.backend
-        return cell.claim(backend, numpy_dtype(type_.dtype), _extents(type_))
+        try:
+            return cell.claim(backend, numpy_dtype(type_.dtype), _extents(type_))
+        except Exception as error:  # usually of memory
+            error.add_note(f"while allocating blob {cell.name!r}: {type_}     (of net {self.net.name!r})")
+            raise
 
     def _private(self, plan: Plan) -> dict[str, Any]:
         """Views of the buffers that blobs which nobody keeps share."""

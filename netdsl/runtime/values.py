@@ -69,7 +69,8 @@ def _converted(name: str, value: Any) -> np.ndarray:
     if hasattr(value, "dtype"):  # another library's array, which knows its precision
         return array
     if array.dtype == np.float64:
-        return array.astype(np.float32)
+        with np.errstate(over="ignore"):  # what float32 cannot hold is infinite, as in arguments
+            return array.astype(np.float32)
     return array.astype(np.int64) if array.dtype.kind in "iu" else array
 
 

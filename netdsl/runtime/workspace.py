@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Protocol, TextIO
 
 import attrs
@@ -123,7 +123,8 @@ class Workspace:
         Raises:
             UnknownOperatorError, SchemaError, MissingKernelError: the net cannot be executed.
         """
-        kept = None if keep is None else frozenset(map(_name, [keep] if isinstance(keep, str) else keep))
+        one = isinstance(keep, str) or hasattr(keep, "name")
+        kept = None if keep is None else frozenset(map(_name, [keep] if one else keep))
         if isinstance(net, Program):
             if net.workspace is not self or kept is not None:
                 raise NetError(f"a program of net {net.net.name!r} runs in its own workspace, with its own keep=")
@@ -149,7 +150,7 @@ class Workspace:
         times: int = 1,
         *,
         keep: Iterable[Any] | None = None,
-        hooks: Sequence[Any] = (),
+        hooks: Iterable[Any] = (),
     ) -> None:
         """Run ``net``, ``times`` times; afterwards every blob of it can be fetched, or those of ``keep``.
 

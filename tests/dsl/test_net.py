@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
+import numpy as np
 import pytest
 
 import netdsl as nd
@@ -321,3 +323,38 @@ def test_a_second_call_does_not_overwrite_the_gradients_of_the_first() -> None:
     apart = losses()
     assert list(apart.add_gradients("l1", wrt="w")) == ["l1", "y", "w"]
     assert "v" in apart.add_gradients("l2", wrt="v")
+
+
+@pytest.mark.parametrize("shape", [(-1,), (1.5,), "abc", 3, ("",), (b"N",)])
+def test_shapes_of_inputs_are_checked(shape: Any) -> None:
+    with pytest.raises(SchemaError, match="this is no shape"):
+        nd.Net("n").input("x", shape)
+
+
+def test_extents_may_be_integers_of_any_kind() -> None:
+    net = nd.Net("n")
+    x = net.input("x", (np.int64(3), "N", None))
+    assert x.type == TensorType(DType.FLOAT, (3, "N", None))
+    assert type(net.definition.types["x"].shape[0]) is int  # type: ignore[union-attr, index]
+
+
+@pytest.mark.parametrize("blobs", [None, 3])
+def test_what_is_no_list_of_blobs(blobs: Any) -> None:
+    with pytest.raises(SchemaError, match="blobs are given as a Blob, a text or a list"):
+        nd.Net("n").Relu(blobs, "y")
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.dtype("f2"), DType.FLOAT16, "float16", 12])
+def test_dtype_arguments_may_be_given_in_many_ways(dtype: Any) -> None:
+    net = nd.Net("n")
+    assert net.ConstantFill([], "y", shape=[1], dtype=dtype).type == TensorType(DType.FLOAT16, (1,))
+
+
+def test_a_class_is_no_argument() -> None:
+    with pytest.raises(SchemaError, match="an argument cannot hold a class"):
+        nd.Net("n").ConstantFill([], "y", shape=[1], value=np.float32)
+
+
+def test_a_fill_has_no_negative_extent() -> None:
+    with pytest.raises(InferenceError, match="an extent is never negative"):
+        nd.Net("n").UniformFill([], "y", shape=[2, -1])

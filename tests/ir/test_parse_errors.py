@@ -237,3 +237,4 @@ def test_errors_can_be_pickled() -> None:
     found = error("y")
     copy = pickle.loads(pickle.dumps(found))
     assert (type(copy), str(copy), copy.details) == (ParseError, str(found), found.details)
+    assert (copy.line, copy.column) == (found.line, found.column) != (0, 0)

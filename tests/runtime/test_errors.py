@@ -142,3 +142,15 @@ def test_keep_leaves_alone_what_nested_nets_touch():
     ws.run(outer, keep=["u"])
     assert ws.fetch("u").tolist() == [16, 32]
     assert "z" not in ws
+
+
+def test_a_blob_too_large_for_memory_is_named():
+    ws = workspace()
+    with pytest.raises(MemoryError) as caught:
+        ws.run(NetDef("big", [op("huge = ConstantFill()", shape=[1 << 46])]))
+    assert "while allocating blob 'huge': float32[70368744177664]     (of net 'big')" in notes(caught.value)
+
+
+def test_in_place_rules_hold_for_nets_from_files():
+    with pytest.raises(SchemaError, match="cannot write"):
+        workspace(x=[[1]]).run(NetDef("n", [op("x = SumElements(x)")]))

@@ -88,3 +88,10 @@ def test_errors_under_hooks_tell_the_operator():
         ws.run(net("y = RtAdd(x, x)", "z = RtFail(y)"), hooks=[Timer()])
     assert "z = RtFail(y)     (operator 1" in caught.value.__notes__[0]
     assert ws.blobs == ("x", "y")
+
+
+def test_hooks_may_be_any_iterable():
+    ws = workspace()
+    recorder = Recorder()
+    ws.run(CHAIN, hooks=(hook for hook in [recorder]))
+    assert len(recorder.ops) == 4

@@ -80,7 +80,7 @@ def test_types_that_clash_in_a_dynamic_step_are_told():
     ws = workspace(x=[1, -1, 2])
     ws.feed("lock", 1)
     with pytest.raises(InferenceError, match="lock"):
-        ws.run(net("p = RtPositive(x)", "m = RtCount(lock, p)"))
+        ws.run(net("p = RtPositive(x)", "p = RtCount(lock, p)"))
 
 
 def test_another_batch_size_plans_again_and_the_plan_is_kept():

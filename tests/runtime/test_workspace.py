@@ -162,3 +162,25 @@ def test_run_missing_runs_what_is_new():
     assert ws.fetch("m").tolist() == [2, 4]
     assert ws.fetch("w").tolist() == w.tolist()
     assert ws.run_missing(init) == ()
+
+
+def test_keep_may_be_one_blob():
+    ws = Workspace()
+    ws.feed("x", [1.0])
+    ws.run(net("y = RtAdd(x, x)", "z = RtAdd(y, y)"), keep=SimpleNamespace(name="z"))
+    assert ws.fetch("z").tolist() == [4]
+
+
+def test_a_number_that_float32_cannot_hold_is_infinite():
+    ws = Workspace()
+    ws.feed("x", [1e300, 1.0])
+    assert ws.fetch("x").tolist() == [np.inf, 1]
+
+
+def test_a_blob_forgets_nets_that_are_gone():
+    ws = Workspace()
+    ws.feed("x", [1.0])
+    for number in range(300):
+        ws.run(net("y = RtAdd(x, x)", name=f"net{number}"))
+    assert sum(ref() is not None for ref in ws.cell("x")._watchers) == len(ws._programs)
+    assert len(ws.cell("x")._watchers) <= len(ws._programs) + 1

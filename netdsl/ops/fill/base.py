@@ -66,5 +66,7 @@ class Fill(Operator):
         name = type(self).__name__
         if has_input and self.shape:
             raise SchemaError(f"{name} takes its shape from the input or from 'shape', not both", got=self.shape)
+        if any(n < 0 for n in (*self.shape, *self.extra_shape)):
+            raise SchemaError(f"{name}: an extent is never negative", got=[*self.shape, *self.extra_shape])
         if not has_input and (self.extra_shape or self.input_as_shape):
             raise SchemaError(f"{name}: 'extra_shape' and 'input_as_shape' need an input")
