@@ -76,27 +76,26 @@ def _class(name: str, cls: type) -> Iterator[str]:
     if issubclass(cls, Enum):
         yield f"Members: {', '.join(f'`{member.name}`' for member in cls)}."
     fields = {field.name: _type(field.type) for field in attrs.fields(cls)} if attrs.has(cls) else {}
-    if fields:
-        shown = (f"`{name}: {type_}`" for name, type_ in fields.items() if not name.startswith("_"))
+    others = {name: member for name, member in sorted(public.methods(cls).items()) if name not in fields}
+    shown = [f"`{name}: {type_}`" for name, type_ in fields.items() if not name.startswith("_")]
+    if not issubclass(cls, Enum):
+        shown += [f"`{name}`" for name, member in others.items() if not _is_code(member)]
+    if shown:
         yield f"Attributes: {', '.join(shown)}."
-    rows = [
-        row for name, member in sorted(public.methods(cls).items()) if name not in fields for row in _rows(name, member)
-    ]
+    rows = [_row(name, member) for name, member in others.items() if _is_code(member)]
     if rows:
         yield "\n".join(["| | |", "|---|---|", *rows])
 
 
-def _rows(name: str, member: object) -> Iterator[str]:
-    if isinstance(member, property):
-        yield _row(name, member.__doc__)
-    elif inspect.isroutine(member):
-        parameters = re.sub(r"^\((self|cls)(, )?", "(", public.signature(member))
-        yield _row(f"{name}{parameters}", member.__doc__)
+def _is_code(member: object) -> bool:
+    return isinstance(member, property) or inspect.isroutine(member)
 
 
-def _row(code: str, doc: str | None) -> str:
-    first = prose(doc).split("\n\n")[0]
-    return f"| `{code.replace('|', chr(92) + '|')}` | {' '.join(first.split()).replace('|', chr(92) + '|')} |"
+def _row(name: str, member: object) -> str:
+    parameters = "" if isinstance(member, property) else re.sub(r"^\((self|cls)(, )?", "(", public.signature(member))
+    first = prose(member.__doc__).split("\n\n")[0]
+    code, doc = (text.replace("|", "\\|") for text in (name + parameters, " ".join(first.split())))
+    return f"| `{code}` | {doc} |"
 
 
 def _type(annotation: object) -> str:
