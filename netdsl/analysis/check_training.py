@@ -163,8 +163,9 @@ def _updated_twice(training: Training) -> list[Finding]:
 
 
 def _without_update(training: Training, reported: Iterable[str | None]) -> list[Finding]:
-    """Parameters whose gradient is computed and that no gradient changes, frozen ones aside."""
-    frozen = {row.get("name") for row in training.net.metadata.get("parameters", ()) if row.get("frozen")}
+    """Parameters whose gradient is computed and that no gradient changes; frozen ones and those of rate 0 aside."""
+    rows = training.net.metadata.get("parameters", ())
+    frozen = {row.get("name") for row in rows if row.get("frozen") or row.get("lr") == 0}
     found: list[Finding] = []
     for use in training.parameters():
         if use.name in training.moved or use.name in frozen or use.name in reported:

@@ -60,7 +60,7 @@ class _Lanes:
         return role
 
     def _role(self, op: OperatorDef) -> Role:
-        if declared_role(op) in ("update", "counter"):
+        if declared_role(op) in ("update", "decay", "counter"):
             return Role.UPDATE
         backward = op.is_gradient or any(n in self.gradients for n in op.inputs) or _is_backward(op, self.names)
         if any(n in self.held for n in op.outputs) and (backward or any(n in self.stepped for n in op.inputs)):

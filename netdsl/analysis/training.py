@@ -118,8 +118,10 @@ def _main_blob(grad: Grad) -> str:
 
 
 def _stepped(op: OperatorDef) -> list[str]:
-    """The blobs that an update operator steps: as declared, else what it reads and overwrites."""
+    """The blobs that an update operator steps: as declared, else what it reads and overwrites; a decay is no step."""
     declared = lookup(op.type) if is_known(op.type) else None
+    if declared is not None and declared.role == "decay":
+        return []
     if declared is not None and declared.updates:
         by_formal = declared.formal_outputs.by_name(op.outputs)
         return [by_formal[out] for out, _ in declared.updates if by_formal.get(out)]

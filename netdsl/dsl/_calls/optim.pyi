@@ -104,11 +104,11 @@ class OptimCalls:
     def DecayWeights(self, inputs: _Ins = ..., outputs: _Outs = ..., *, weight_decay: float, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """param_out = DecayWeights(param, lr, [found])
 
-        Decoupled weight decay before an update: ``param' = param - lr * weight_decay * param``.
+        Decoupled weight decay before an update: ``param' = param * (1 - lr * weight_decay)``.
 
         Where ``found`` is given and true the parameter stays as it is.
 
-        weight_decay: The share of the parameter that is taken off, times lr."""
+        weight_decay: The share of the parameter that is taken off, times lr: zero or positive."""
 
     def FP16MomentumSGDUpdate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool | int = ..., weight_decay: float = ..., fp32_update: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
         """step, momentum_out, param_out = FP16MomentumSGDUpdate(grad, momentum_in, lr, param)
@@ -327,7 +327,7 @@ class OptimCalls:
         nesterov: Look ahead along the new momentum."""
 
     def MovingAverage(self, inputs: _Ins = ..., outputs: _Outs = ..., *, decay: float, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
-        """average_out = MovingAverage(average, param)
+        """average_out = MovingAverage(average, param, [found])
 
         The exponential moving average of a parameter: ``average' = decay * average + (1 - decay) * param``.
 
@@ -433,6 +433,15 @@ class OptimCalls:
 
         weight_decay: The decay, which lr multiplies."""
 
+    def SparseDecayWeights(self, inputs: _Ins = ..., outputs: _Outs = ..., *, weight_decay: float, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """param_out = SparseDecayWeights(param, indices, lr, [found])
+
+        As :class:`DecayWeights`, for the rows that ``indices`` names, each once however often it occurs.
+
+        The other rows keep their bits, so a row decays as often as it is used.
+
+        weight_decay: The share of the parameter that is taken off, times lr: zero or positive."""
+
     def SparseMomentumSGDUpdate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob, Blob]:
         """step, momentum_out, param_out = SparseMomentumSGDUpdate(grad, momentum_in, lr, param, indices)
 
@@ -444,8 +453,20 @@ class OptimCalls:
 
         nesterov: Look ahead along the new momentum."""
 
+    def SparseScaledMomentumSGDUpdate(self, inputs: _Ins = ..., outputs: _Outs = ..., *, momentum: float = ..., nesterov: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
+        """momentum_out, param_out = SparseScaledMomentumSGDUpdate(grad, momentum_in, lr, param, indices, scale, found)
+
+        As :class:`ScaledMomentumSGDUpdate`, for the rows of the parameter that ``indices`` names.
+
+        The other rows and their momentum keep their bits. A row that occurs more than once is updated as often, one time
+        after the other.
+
+        momentum: How much of the last step is kept.
+
+        nesterov: Look ahead along the new momentum."""
+
     def StochasticAverage(self, inputs: _Ins = ..., outputs: _Outs = ..., *, start: int = ..., interval: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> tuple[Blob, Blob]:
-        """average_out, count_out = StochasticAverage(average, count, param, iteration)
+        """average_out, count_out = StochasticAverage(average, count, param, iteration, [found])
 
         The plain mean of a parameter over some of the steps: stochastic weight averaging.
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from netdsl.errors import SchemaError
 from netdsl.ir import TensorType
-from netdsl.ops.dtypes import Counter, Float, Single
+from netdsl.ops.dtypes import Boolean, Counter, Float, Single
 from netdsl.ops.optim.adamw import decimal
 from netdsl.ops.optim.update import check_update
 from netdsl.ops.schema import In, Operator, Out, arg, operator
 from netdsl.ops.xp import Array, ArrayModule
 
 _PARAM = "The parameter after its update, of any precision."
+_FOUND = "Whether this step was skipped, one bool: see CheckFinite. Where it is true nothing changes."
 
 
 @operator
@@ -21,8 +22,11 @@ class MovingAverage(Operator):
     stays there, while two rounded weights whose sum is not quite 1 would pull it towards zero.
     """
 
-    inputs = (In("average", Single, doc="The average; it begins as a copy of the parameter."),
-              In("param", Float.untied(), doc=_PARAM))  # fmt: skip
+    inputs = (
+        In("average", Single, doc="The average; it begins as a copy of the parameter."),
+        In("param", Float.untied(), doc=_PARAM),
+        In("found", Boolean, optional=True, doc=_FOUND),
+    )
     outputs = (Out("average_out", inplace="average"),)
     elementwise = True
     role = "update"
@@ -36,12 +40,13 @@ class MovingAverage(Operator):
         if not 0 <= self.decay < 1:
             raise SchemaError("MovingAverage: 'decay' is out of range", expected="0 <= x < 1", got=self.decay)
 
-    def infer(self, average: TensorType, param: TensorType) -> TensorType:
-        check_update(self, param, average=average)
+    def infer(self, average: TensorType, param: TensorType, found: TensorType | None = None) -> TensorType:
+        check_update(self, param, average=average, found=found)
         return average
 
-    def compute(self, xp: ArrayModule, average: Array, param: Array) -> Array:
-        return average + (param.astype(xp.float32) - average) * xp.float32(1 - decimal(self.decay))
+    def compute(self, xp: ArrayModule, average: Array, param: Array, found: Array | None = None) -> Array:
+        new = average + (param.astype(xp.float32) - average) * xp.float32(1 - decimal(self.decay))
+        return new if found is None else xp.where(found, average, new)
 
 
 @operator
@@ -63,6 +68,7 @@ class StochasticAverage(Operator):
             host=True,
             doc="The iteration as AtomicIter leaves it, one int64: 1 in the first step.",
         ),
+        In("found", Boolean, optional=True, doc=_FOUND),
     )
     outputs = (Out("average_out", inplace="average"), Out("count_out", inplace="count"))
     elementwise = True
@@ -80,18 +86,31 @@ class StochasticAverage(Operator):
                 raise SchemaError(f"StochasticAverage: {name!r} must be positive", got=getattr(self, name))
 
     def infer(
-        self, average: TensorType, count: TensorType, param: TensorType, iteration: TensorType
+        self,
+        average: TensorType,
+        count: TensorType,
+        param: TensorType,
+        iteration: TensorType,
+        found: TensorType | None = None,
     ) -> tuple[TensorType, TensorType]:
-        check_update(self, param, average=average, count=count, iteration=iteration)
+        check_update(self, param, average=average, count=count, iteration=iteration, found=found)
         return average, count
 
     def compute(
-        self, xp: ArrayModule, average: Array, count: Array, param: Array, iteration: Array
+        self,
+        xp: ArrayModule,
+        average: Array,
+        count: Array,
+        param: Array,
+        iteration: Array,
+        found: Array | None = None,
     ) -> tuple[Array, Array]:
         since = xp.from_host(iteration) - self.start
         # A formula has no remainder; the quotient is exact wherever it is whole.
         whole = (since.astype(xp.float64) / float(self.interval)).astype(xp.int64)
         due = xp.logical_and(since >= 0, whole * self.interval == since)
+        if found is not None:
+            due = xp.logical_and(due, xp.logical_not(found))
         more = count + 1
         share = xp.float32(1) / more.astype(xp.float32)
         new = xp.where(more == 1, param.astype(xp.float32), average + (param.astype(xp.float32) - average) * share)

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from netdsl.errors import SchemaError
 from netdsl.ir import DType, TensorType
-from netdsl.ops.dtypes import Boolean, Float, Half, Int32, Single
+from netdsl.ops.dtypes import Boolean, Float, Half, Index, Int32, Single
 from netdsl.ops.gradient import Gradients
 from netdsl.ops.optim.momentum import MOMENTUM_DOC, NESTEROV_DOC, momentum_step
-from netdsl.ops.optim.update import LR_DOC, check_update
+from netdsl.ops.optim.update import INDICES_DOC, LR_DOC, check_rows, check_update, update_rows
 from netdsl.ops.schema import In, Operator, Out, arg, operator
 from netdsl.ops.xp import Array, ArrayModule
 
@@ -185,6 +185,71 @@ class ScaledMomentumSGDUpdate(Operator):
         g = grad.astype(xp.float32) * (xp.float32(1) / scale) + xp.float32(self.weight_decay) * param
         step, new_m = momentum_step(g, momentum_in, lr, xp.float32(self.momentum), xp.float32(1), self.nesterov)
         return xp.where(found, momentum_in, new_m), xp.where(found, param, param - step)
+
+
+@operator
+class SparseScaledMomentumSGDUpdate(Operator):
+    """As :class:`ScaledMomentumSGDUpdate`, for the rows of the parameter that ``indices`` names.
+
+    The other rows and their momentum keep their bits. A row that occurs more than once is updated as often, one time
+    after the other.
+    """
+
+    inputs = (
+        In("grad", Float.untied(), doc="Rows of the gradient of the scaled loss, one for each index."),
+        In("momentum_in", Single, doc="The velocity, learning rate included."),
+        In("lr", Single, doc=LR_DOC),
+        In("param", Single, doc="The parameter."),
+        In("indices", Index, doc=INDICES_DOC),
+        In("scale", Single, doc=_SCALE),
+        In("found", Boolean, doc=_FOUND),
+    )
+    outputs = (
+        Out("momentum_out", inplace="momentum_in", enforced="momentum_in"),
+        Out("param_out", inplace="param", enforced="param"),
+    )
+    role = "update"
+    updates = (("param_out", "param"),)
+    ours = True
+    source = _SOURCE
+
+    momentum: float = arg(0.0, doc=MOMENTUM_DOC)
+    nesterov: bool = arg(False, doc=NESTEROV_DOC)
+
+    def infer(
+        self,
+        grad: TensorType,
+        momentum_in: TensorType,
+        lr: TensorType,
+        param: TensorType,
+        indices: TensorType,
+        scale: TensorType,
+        found: TensorType,
+    ) -> tuple[TensorType, ...]:
+        check_update(self, param, momentum=momentum_in, lr=lr, scale=scale, found=found)
+        check_rows(self, param, indices, grad)
+        return momentum_in, param
+
+    def compute(
+        self,
+        xp: ArrayModule,
+        grad: Array,
+        momentum_in: Array,
+        lr: Array,
+        param: Array,
+        indices: Array,
+        scale: Array,
+        found: Array,
+    ) -> tuple[Array, Array]:
+        unscaled = grad.astype(xp.float32) * (xp.float32(1) / scale.reshape(()))
+        mu, one, rate, skip = xp.float32(self.momentum), xp.float32(1), lr.reshape(()), found.reshape(())
+
+        def step(p: Array, m: Array, g: Array) -> tuple[Array, ...]:
+            taken, new_m = momentum_step(g, m, rate, mu, one, self.nesterov)
+            return xp.where(skip, p, p - taken), xp.where(skip, m, new_m), g
+
+        new_param, new_m, _ = update_rows(self, xp, indices, [param, momentum_in], unscaled, step)
+        return new_m, new_param
 
 
 @operator

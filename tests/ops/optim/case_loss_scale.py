@@ -26,6 +26,14 @@ def mastered(grad: Any, m: Any, lr: Any, master: Any, *rest: Any, **args: Any) -
     return new_m, new, *(new.astype(np.float16) for _ in copy)
 
 
+def rows(grad: Any, m: Any, lr: Any, p: Any, indices: Any, scale: Any, found: Any, **args: Any) -> tuple[Any, ...]:
+    """One index after the other."""
+    m, p = np.array(m, np.float64), np.array(p, np.float64)
+    for at, row in enumerate(() if found[0] else indices):
+        _, m[row], p[row] = updated(np.asarray(grad[at], np.float64) / scale[0], m[row], lr, p[row], **args)
+    return m, p
+
+
 half, single = normal(3, 4).astype(np.float16), normal(2, 3)
 bad, worse = half.copy(), single.copy()
 bad[1, 2], worse[0, 1] = np.inf, np.nan
@@ -34,6 +42,9 @@ m, master = normal(3, 4, seed=1), normal(3, 4, seed=2)
 update = (half, m, LR, master, master.astype(np.float16))
 alone = (normal(3, 4, seed=3), m, LR, master)
 args = {"momentum": 0.9, "nesterov": 1, "weight_decay": 0.01}
+sparse = {"momentum": 0.9, "nesterov": 1}
+twice, table = np.array([3, 1, 3, 3], np.int32), (normal(5, 3), LR, normal(5, 3, seed=1))
+steps = normal(4, 3, seed=2)
 grown, shrunk = np.float32(2**17), np.float32(2**15)
 
 CASES = [
@@ -69,6 +80,16 @@ CASES = [
     Case("ScaledMomentumSGDUpdate", (half, *alone[1:], one(128), one(False, "?")), args, mastered, half=False,
          label="half gradient"),
     Case("ScaledMomentumSGDUpdate", (*alone, one(128), np.zeros(2, bool)), refuses="found must be one number"),
+    *(Case("SparseScaledMomentumSGDUpdate", (steps, *table, twice, one(128), one(found, "?")), settings, rows,
+           half=False, label=f"{'skips' if found else 'updates'} {len(settings)}")
+      for found in (False, True) for settings in ({}, sparse)),
+    Case("SparseScaledMomentumSGDUpdate", (steps.astype(np.float16), *table, twice, one(128), one(False, "?")), sparse,
+         rows, half=False, label="half gradient"),
+    Case("SparseScaledMomentumSGDUpdate", (steps * np.float32(np.nan), *table, twice, one(128), one(True, "?")), sparse,
+         (table[0], table[2]), half=False, label="skips a NaN"),
+    Case("SparseScaledMomentumSGDUpdate", (steps, *table, twice + 2, one(128), one(False, "?")), refuses="out of range"),
+    Case("SparseScaledMomentumSGDUpdate", (steps[:3], *table, twice, one(128), one(False, "?")),
+         refuses="one row for each index"),
     Case("MasterMomentumSGDUpdate", (bad, *update[1:], one(128), one(True, "?")), args,
          (m, master, update[4]), outputs=3, half=False, label="skips an infinity"),
     Case("MasterMomentumSGDUpdate", (*update, one(128), np.zeros(12, bool)), refuses="found must be one number"),
