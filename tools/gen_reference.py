@@ -110,7 +110,7 @@ def prose(doc: str | None) -> str:
 def _sections(lines: Iterable[str]) -> Iterator[str]:
     inside = False
     for line in lines:
-        if re.fullmatch(r"[A-Z][\w ]*:", line) and line.split()[0].rstrip(":") in ("Args", "Raises", "Class"):
+        if re.fullmatch(r"[A-Z][\w ]*:", line) and line.split()[0].rstrip(":") in ("Args", "Raises", "Warns", "Class"):
             inside = True
             yield from (f"{line.rstrip(':')}:", "")
         elif inside and re.match(r" {4}\S", line):
