@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import attrs
 
@@ -493,8 +493,7 @@ def _flat(names: Sequence[Any]) -> list[Any]:
     flat: list[Any] = []
     for name in names:
         if isinstance(name, tuple | list):
-            run: Sequence[Any] = name
-            flat.extend(_flat(run))
+            flat.extend(_flat(cast("Sequence[Any]", name)))
         elif name is not None:
             flat.append(name)
     return flat

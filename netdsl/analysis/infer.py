@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from netdsl.errors import InferenceError, NetdslError
-from netdsl.ir import UNKNOWN, BlobType, DType, NetDef, Opaque, OperatorDef, TensorType
+from netdsl.ir import UNKNOWN, BlobType, DType, NetDef, Opaque, OperatorDef
 from netdsl.ops.schema import Operator, bound, is_known
 
 
@@ -36,7 +36,7 @@ def _outputs(bound_op: Operator, op: OperatorDef, actual: Sequence[BlobType]) ->
     if rule is None or None in [getattr(t, "shape", ()) for t in actual]:
         return (UNKNOWN,) * len(op.outputs)
     result: Any = rule(*bound_op.formal_inputs.group(actual))
-    values: tuple[BlobType, ...] = result if isinstance(result, tuple) else (result,)
+    values = cast("tuple[BlobType, ...]", result) if isinstance(result, tuple) else (result,)
     return tuple(bound_op.formal_outputs.flatten(values, len(op.outputs)))
 
 
@@ -46,7 +46,7 @@ def check_dtypes(bound_op: Operator, names: Sequence[str], actual: Sequence[Blob
     Raises:
         InferenceError: naming the blob, the dtype got and those accepted.
     """
-    formals: Sequence[Any] = bound_op.formal_inputs.aligned(len(names))
+    formals = bound_op.formal_inputs.aligned(len(names))
     tied: dict[str, tuple[str, DType]] = {}
     for formal, name, type_ in zip(formals, names, actual, strict=True):
         dtypes = formal.dtypes

@@ -6,7 +6,7 @@ import contextlib
 import copy
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import Any, cast
 
 from netdsl.analysis.gradient import SparseGrad, gradient
 from netdsl.analysis.infer import infer_bound
@@ -212,12 +212,12 @@ class Net(OpCalls):
 
     def extend(self, ops: Iterable[OperatorDef]) -> None:
         """Append operator records as they are, all or (where one does not fit) none."""
-        with self._whole():
+        with self.all_or_nothing():
             for op in ops:
                 self._take(op)
 
     @contextlib.contextmanager
-    def _whole(self) -> Generator[None]:
+    def all_or_nothing(self) -> Generator[None]:
         """Put the net back as it was if what is done inside fails."""
         parts = ("_ops", "_inputs", "_outputs", "_declared", "_types", "_written", "_external", "_definition")
         before = {part: copy.copy(getattr(self, part)) for part in parts}
@@ -345,7 +345,7 @@ class Net(OpCalls):
     def append(self, other: Net | NetDef) -> None:
         """Append the operators of another net, and its inputs and outputs."""
         definition = other if isinstance(other, NetDef) else other.definition
-        with self._whole():
+        with self.all_or_nothing():
             for blob, type_ in definition.types.items():
                 self._types.setdefault(blob, type_)
                 self._declared.setdefault(blob, type_)
@@ -377,14 +377,15 @@ def as_dtype(dtype: Any) -> DType:
         raise SchemaError(f"{name!r} is no dtype", expected=", ".join(d.value for d in DType)) from None
 
 
-def as_shape(shape: Iterable[Any]) -> Shape:
+def as_shape(shape: Any) -> Shape:
     """Return extents given as integers of any kind, names, or None for unknown ones.
 
     Raises:
         SchemaError: anything else.
     """
     if isinstance(shape, Iterable) and not isinstance(shape, str):
-        dims = [d.__index__() if hasattr(d, "__index__") else d for d in shape]
+        given = cast("Iterable[Any]", shape)
+        dims = [d.__index__() if hasattr(d, "__index__") else d for d in given]
         if all(d is None or (isinstance(d, str) and d) or (isinstance(d, int) and d >= 0) for d in dims):
             return tuple(dims)
         shape = dims

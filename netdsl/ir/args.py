@@ -6,7 +6,7 @@ import math
 import struct
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import attrs
 
@@ -36,7 +36,7 @@ class Packed(Sequence[Any]):
         return len(self.data) // (4 if self.code == "f" else 8)
 
     def __getitem__(self, index: Any) -> Any:
-        found: Any = self.view[index]
+        found = cast("Any", self.view)[index]
         return tuple(found) if isinstance(index, slice) else found
 
     def __iter__(self) -> Iterator[Any]:
@@ -61,7 +61,7 @@ def normalize(value: Any) -> Any:
     Raises:
         SchemaError: a value that no argument can hold, or a list of several kinds.
     """
-    kind: type[Any] = type(value)
+    kind = cast("type[Any]", type(value))
     if kind is int or kind is str:
         return _checked_int(value) if kind is int else value
     if kind is float:
@@ -139,7 +139,7 @@ def identity(value: Any) -> Any:
     if type(value) is float:
         return struct.pack("<d", value)
     if isinstance(value, tuple):
-        items: tuple[Any, ...] = value
+        items = cast("tuple[Any, ...]", value)
         return (tuple, *map(identity, items))
     return (type(value), value)
 

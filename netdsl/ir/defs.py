@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 import attrs
 
@@ -65,7 +65,7 @@ class OperatorDef:
     def nested(self) -> Iterator[tuple[str, NetDef]]:
         """Every net among the arguments, with the argument's name."""
         for name, value in self.args.items():
-            nets: tuple[Any, ...] = value if isinstance(value, tuple) else (value,)
+            nets = cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,)
             for net in nets:
                 if isinstance(net, NetDef):
                     yield name, net

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from netdsl.errors import SchemaError
 
 T = TypeVar("T")
+F = TypeVar("F", bound="Formal")
 
 
 class Formal(Protocol):
@@ -23,17 +24,17 @@ class Formal(Protocol):
     def least(self) -> int: ...
 
 
-class Formals:
+class Formals(Generic[F]):
     """The formal inputs (or outputs) of one operator; at most one run of optional or one of many."""
 
-    def __init__(self, operator: str, side: str, formals: Sequence[Formal]) -> None:
+    def __init__(self, operator: str, side: str, formals: Sequence[F]) -> None:
         self.operator, self.side, self.formals = operator, side, tuple(formals)
         self.names = tuple([f.name for f in formals])
         self.required = sum(f.many * f.least if f.many else not f.optional for f in formals)
         self.run = next((f for f in formals if f.many), None)
         self.limit = None if self.run else len(self.formals)
         self._layouts: dict[int, tuple[tuple[str, slice | int | None], ...]] = {}
-        self._aligned: dict[int, tuple[Formal, ...]] = {}
+        self._aligned: dict[int, tuple[F, ...]] = {}
         runs = [i for i, f in enumerate(formals) if f.many or f.optional]
         if runs and (runs != list(range(runs[0], runs[-1] + 1)) or (self.run and len(runs) > 1)):
             raise TypeError(f"operator {operator}: its {side}s have more than one optional or variadic run")
@@ -102,11 +103,11 @@ class Formals:
                 flat.append(value)
         return flat
 
-    def formal_at(self, index: int, count: int) -> Formal:
+    def formal_at(self, index: int, count: int) -> F:
         """Return the formal that blob ``index`` of ``count`` stands for."""
         return self.aligned(count)[index]
 
-    def aligned(self, count: int) -> tuple[Formal, ...]:
+    def aligned(self, count: int) -> tuple[F, ...]:
         """Return the formal that each of ``count`` blobs stands for; raises as :meth:`layout`."""
         found = self._aligned.get(count)
         if found is None:

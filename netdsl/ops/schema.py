@@ -147,7 +147,8 @@ class Operator:
 
     Class attributes a declaration may set:
         elementwise: the body is a formula the runtime may trace (see docs/howto/add-an-operator.md).
-        role: what it does in a training step, for pictures and checks: "fill", "update", "counter", "loss", "cast".
+        role: what it does in a training step, for pictures and checks: "fill", "update", "decay", "counter",
+            "loss", "cast".
         updates: formals (as pairs output, input) through which a parameter is updated.
         on_host: runs on the CPU in every workspace.
         ours: Caffe2 has no such operator.
@@ -166,8 +167,8 @@ class Operator:
     test_arg: ClassVar[str | None] = None
     test_outputs: ClassVar[int | None] = None
     source: ClassVar[str] = ""
-    formal_inputs: ClassVar[Formals]
-    formal_outputs: ClassVar[Formals]
+    formal_inputs: ClassVar[Formals[In]]
+    formal_outputs: ClassVar[Formals[Out]]
 
     wanted: int = attrs.field(default=-1, metadata={"internal": True})
     """How many outputs the record names; -1 when bound without a record."""

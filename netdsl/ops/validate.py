@@ -44,7 +44,7 @@ def check_formals(cls: type[Operator], ins: Sequence[str], outs: Sequence[str]) 
         ) from None
     if len(outs) > 1 and len(set(outs)) < len(outs):
         raise SchemaError(f"{cls.__name__} cannot write one blob twice", got=", ".join(outs))
-    formals: Sequence[Any] = cls.formal_outputs.aligned(len(outs))
+    formals = cls.formal_outputs.aligned(len(outs))
     for out, formal in zip(outs, formals, strict=True):
         if formal.enforced is not None:
             at = cls.formal_inputs.first_index(formal.enforced, len(ins))
