@@ -29,9 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    from netdsl import io
     from netdsl.analysis.check import check
-    from netdsl.cli.findings import print_findings
+    from netdsl.cli.findings import load_to_check, print_findings
     from netdsl.cli.terminal import plain
 
     if options.explain:
@@ -39,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     if options.init is None:
         raise NetdslError("check needs a net", expected="netdsl check INIT [NET], or --explain CODE")
     ignored = {_known(code) for given in options.ignore for code in given.split(",")}
-    nets = [io.load(path) for path in (options.init, options.net) if path is not None]
+    nets = [load_to_check(path) for path in (options.init, options.net) if path is not None]
     found = [
         finding
         for finding in check(nets[0], nets[1] if len(nets) > 1 else None)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 HELP = "train a net on handwritten digits: the place to start"
 DEFAULT_OUT = Path("netdsl-demo")
-EPOCHS = 12
+EPOCHS = 30
 SMOOTHING = 0.95
 
 
@@ -35,8 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--from", dest="source", type=Path, metavar="DIR", help="train the text nets in DIR")
     add("--precision", choices=("half", "float32"), help="what to compute in (default half)")
     add("--backend", choices=("numpy", "strict", "cupy"), default="numpy", help="where to run (default numpy)")
-    add("--seed", type=int, default=0, help="what weights and batches are drawn from (default 0)")
-    add("--epochs", type=_positive, default=EPOCHS, help=f"passes over the digits (default {EPOCHS})")
+    add("--seed", type=int, default=0, metavar="N", help="what weights and batches are drawn from (default 0)")
+    add("--epochs", type=_positive, default=EPOCHS, metavar="N", help=f"passes over the digits (default {EPOCHS})")
 
 
 def _positive(text: str) -> int:
@@ -64,11 +64,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _check_writable(out: Path) -> None:
     """Raise OSError now rather than after the training if ``out`` cannot be written."""
-    if out.exists() and not out.is_dir():
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(out))
-    there = next(folder for folder in (out, *out.absolute().parents) if folder.exists())
+    there = next((folder for folder in (out, *out.parents) if folder.exists()), Path())
     if not there.is_dir() or not os.access(there, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(there))
+        error = errno.EACCES if there.is_dir() else errno.ENOTDIR
+        raise OSError(error, os.strerror(error), str(there))
 
 
 def _build(precision: str) -> Nets:
@@ -81,12 +80,11 @@ def _build(precision: str) -> Nets:
 
 def _read(source: Path) -> Nets:
     """Read the text nets of a folder, and stop where check finds an error."""
-    from netdsl import io
     from netdsl.analysis.check import check
     from netdsl.cli.digits.training import Nets
-    from netdsl.cli.findings import print_findings, tally
+    from netdsl.cli.findings import load_to_check, print_findings, tally
 
-    init, net = io.load(source / "init.net"), io.load(source / "train.net")
+    init, net = load_to_check(source / "init.net"), load_to_check(source / "train.net")
     found = check(init, net)
     if found:
         print_findings(found)

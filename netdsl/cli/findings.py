@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
+from pathlib import Path
 
+from netdsl import io
 from netdsl.analysis.findings import Finding, aligned
 from netdsl.cli.terminal import console
+from netdsl.errors import UnknownArgumentWarning
+from netdsl.ir import NetDef
 
 STYLES = {"error": "bold red", "warning": "bold yellow"}
+
+
+def load_to_check(path: Path) -> NetDef:
+    """Return the net in a file; of unknown arguments the check tells, so loading need not warn."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnknownArgumentWarning)
+        return io.load(path)
 
 
 def print_findings(found: Sequence[Finding]) -> None:

@@ -7,11 +7,12 @@ import importlib
 import os
 import re
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import NoReturn
 
 import netdsl
-from netdsl.errors import NetdslError, did_you_mean
+from netdsl.errors import NetdslError, UnknownArgumentWarning, did_you_mean
 
 COMMANDS = ("demo", "show", "draw", "check", "diff", "ops")
 """Every command; each is a module beside this one with HELP, ``add_arguments`` and ``run``."""
@@ -52,12 +53,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     top = parser()
     options = top.parse_args(arguments)
     try:
-        if options.command is None:
-            top.print_help()
-            return 0
-        status = int(options.run(options) or 0)
-        sys.stdout.flush()  # a closed pipe shows here, not when the interpreter ends
-        return status
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", UnknownArgumentWarning)
+            warnings.showwarning = _warn
+            return _run(top, options)
     except NetdslError as error:
         _say(str(error), *getattr(error, "__notes__", ()))
     except BrokenPipeError:
@@ -70,6 +69,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("interrupted", file=sys.stderr)
         return 130
     return 2
+
+
+def _run(top: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    if options.command is None:
+        top.print_help()
+        return 0
+    status = int(options.run(options) or 0)
+    sys.stdout.flush()  # a closed pipe shows here, not when the interpreter ends
+    return status
+
+
+def _warn(message: Warning | str, *_: object) -> None:
+    print(f"warning: {message}", file=sys.stderr)
 
 
 def _say(what: str, *notes: str) -> None:

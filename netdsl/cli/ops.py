@@ -36,7 +36,9 @@ def _list() -> None:
 
     families: dict[str, list[str]] = {}
     for name in all_types():
-        families.setdefault(lookup(name).__module__.split(".")[2], []).append(name)
+        home = lookup(name).__module__
+        family = home.split(".")[2] if home.startswith("netdsl.ops.") else home
+        families.setdefault(family, []).append(name)
     for family, names in sorted(families.items()):
         console().print(f"[bold]{family}[/bold]\n  {', '.join(names)}\n")
     plain("`netdsl ops NAME` prints what an operator takes and computes.")

@@ -18,6 +18,7 @@ from netdsl.passes.edit import extract, for_test
 from netdsl.runtime import Workspace
 
 BATCH = 32
+SHAKEN = 0.5
 FED = ("data", "label")
 TOLD = ("loss", "accuracy")
 SCORES = "scores"
@@ -115,7 +116,7 @@ def train(
         order = rng.permutation(chosen)
         for at in range(0, len(order) - BATCH + 1, BATCH):
             batch = order[at : at + BATCH]
-            workspace.feed("data", images[batch])
+            workspace.feed("data", shaken(images[batch], rng))
             workspace.feed("label", labels[batch])
             workspace.run(nets.train)
             losses.append(float(workspace.fetch("loss")))
@@ -136,6 +137,15 @@ def train(
         held_out_accuracies=tested,
     )
     return result, _tensors(workspace, nets.init)
+
+
+def shaken(images: Any, rng: np.random.Generator) -> Any:
+    """Return images of which half, chosen at random, are moved by up to a pixel each way: more to learn from."""
+    count, _, height, width = images.shape
+    moves = rng.integers(-1, 2, (count, 2)) * (rng.random((count, 1)) < SHAKEN)
+    padded = np.pad(images[:, 0], ((0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (height, width), axis=(1, 2))
+    return windows[np.arange(count), 1 + moves[:, 0], 1 + moves[:, 1]][:, None]
 
 
 def _tensors(workspace: Workspace, init: NetDef) -> dict[str, Any]:
