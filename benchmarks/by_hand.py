@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-MOMENTUM, RATE, GAMMA, STEPSIZE = np.float32(0.9), 0.05, 0.85, 44
+MOMENTUM = np.float32(0.9)
 SINGLE = np.float32
 
 
@@ -53,9 +53,13 @@ class Convolution:
 
 
 class Step:
-    """The step on copies of ``blobs``, which hold the state before it and arrays for all that it computes."""
+    """The step on copies of ``blobs``, which hold the state before it and arrays for all that it computes.
 
-    def __init__(self, blobs: Mapping[str, np.ndarray]) -> None:
+    ``schedule`` are ``base_lr``, ``gamma`` and ``stepsize`` of the learning rate.
+    """
+
+    def __init__(self, blobs: Mapping[str, np.ndarray], schedule: Mapping[str, float]) -> None:
+        self.schedule = schedule
         self.blobs = {name: np.array(array) for name, array in blobs.items()}
         self.half = "data_half" in blobs
         self.wide = {
@@ -177,7 +181,8 @@ class Step:
         b = self.wide
         b["optimizer_iteration"] += 1
         rate = b["multi_precision_sgd_lr" if self.half else "sgd_lr"]
-        rate[...] = RATE * GAMMA ** (int(b["optimizer_iteration"][0]) // STEPSIZE)
+        drops = int(b["optimizer_iteration"][0]) // self.schedule["stepsize"]
+        rate[...] = self.schedule["base_lr"] * self.schedule["gamma"] ** drops
         for name in self.parameters:
             grad, momentum, spare = b[f"{name}_grad"], b[f"{name}_momentum"], self.spare[name]
             parameter = b[f"{name}_fp32" if self.half else name]

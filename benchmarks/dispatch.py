@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import argparse
 import itertools
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
+from timing import interleaved
 
 from netdsl.ir import NetDef, OperatorDef
 from netdsl.runtime import Workspace
@@ -43,14 +44,12 @@ def measure(count: int, rounds: int) -> tuple[float, float, float]:
     assert ws.fetch(f"v{count}")[0] == count + 1
     one = np.ones(1, np.float32)
     arrays = [np.ones(1, np.float32) for _ in range(count + 1)]
-    bare = ours = float("inf")
-    for _ in range(rounds):
-        start = perf_counter()
+
+    def loop() -> None:
         for a, c in itertools.pairwise(arrays):
             np.add(a, one, out=c)
-        middle = perf_counter()
-        program.run()
-        bare, ours = min(bare, middle - start), min(ours, perf_counter() - middle)
+
+    bare, ours = interleaved(rounds, loop, program.run, clock=process_time)
     return bare / count, ours / count, planned
 
 
