@@ -175,12 +175,14 @@ class Optimizer(abc.ABC):
             )
         updates = Updates(model, self.prefix)
         moved = [p for p in trained if self.base_learning_rate * p.lr_multiplier]
-        self.begin(updates, moved)
+        with model.net.all_or_nothing(), model.init_net.all_or_nothing():
+            self.begin(updates, moved)
+            for parameter in moved:
+                self.update(updates, parameter)
+            self.end(updates)
         for parameter in moved:
             rate = self.base_learning_rate * parameter.lr_multiplier
             parameter.settings.update(optimizer=type(self).__name__, lr=rate)
-            self.update(updates, parameter)
-        self.end(updates)
         model.save_tables()
 
     def begin(self, to: Updates, parameters: Sequence[Parameter]) -> None:  # noqa: B027

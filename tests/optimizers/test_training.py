@@ -182,3 +182,16 @@ def test_an_optimizer_added_after_the_init_net_ran() -> None:
     made = ws.run_missing(model.init_net)
     assert {"w_momentum", "b_momentum", "optimizer_iteration"} <= set(made)
     ws.run(model.net)
+
+
+def test_an_optimizer_that_refuses_a_parameter_appends_nothing() -> None:
+    model = nd.Model("m")
+    ids = model.input("ids", ("N",), "int64")
+    rows = layers.embedding(model, ids, "rows", 5, 3)
+    loss = model.net.AveragedLoss(layers.fc(model, rows, "fc", 3, 2), "loss")
+    model.add_gradients(loss)
+    before = (model.net.definition, model.init_net.definition)
+    with pytest.raises(SchemaError, match="row-wise Adagrad needs a sparse gradient"):
+        optimizers.Adagrad(row_wise=True).build(model)
+    assert (model.net.definition, model.init_net.definition) == before
+    assert not any(p.settings for p in model.params())
