@@ -135,11 +135,12 @@ def _unmade(training: Training, types: Mapping[str, BlobType]) -> list[Finding]:
     for index, op in enumerate(net.ops):
         for name in op.inputs:
             readers[name].append(index)
+    declared = set(net.inputs)
     found: list[Finding] = []
     for name in training.held:
         only_updates = all(training.roles[i] is Role.UPDATE for i in readers[name])
         state = name in written or only_updates or isinstance(types.get(name), Opaque)
-        if state and name in net.inputs and name not in provided:
+        if state and name in declared and name not in provided:
             near = did_you_mean(name, [n for n in training.made if n not in training.held])
             message = f"nothing makes {name!r} before the first step"
             found.append(about(rules.UNMADE, message, net, readers[name][0], name, near))
@@ -179,27 +180,19 @@ def _without_update(training: Training, reported: Iterable[str | None]) -> list[
 def _stale_copies(training: Training, types: Mapping[str, BlobType]) -> list[Finding]:
     """Parameters in two precisions, made from each other by the init net, of which only one is trained."""
     net, init = training.net, training.init
+    forward = {n for op, role in zip(net.ops, training.roles, strict=True) if role is Role.FORWARD for n in op.inputs}
     found: list[Finding] = []
     for at, *pair in training.copies():
         trained = [name for name in pair if name in training.moved]
-        if init is None or len(trained) != 1 or not _is_parameter(training, pair):
-            continue
+        is_parameter = any(name in training.gradients or name in forward for name in pair)
+        if init is None or len(trained) != 1 or not is_parameter:
+            continue  # an optimizer's state may be kept in one precision
         (moving,) = trained
         (stale,) = (name for name in pair if name != moving)
-        read = any(stale in op.inputs and training.roles[i] is Role.FORWARD for i, op in enumerate(net.ops))
         type_ = types.get(stale, UNKNOWN)
         precision = f" in {type_.dtype.value}" if isinstance(type_, TensorType) and type_.dtype else ""
         message = f"{moving!r} is trained, but its copy {stale!r}{precision} never changes"
-        message += ", though the forward pass reads it" if read else ""
+        message += ", though the forward pass reads it" if stale in forward else ""
         notes = [("copied by", placed(init.ops[at], at, init))]
         found.append(about(rules.STALE_COPY, message, net, training.moved[moving], stale, notes=notes))
     return found
-
-
-def _is_parameter(training: Training, pair: list[str]) -> bool:
-    """Whether a pair of blobs is a parameter, and not an optimizer's state."""
-    return any(
-        name in training.gradients or (name in op.inputs and role is Role.FORWARD)
-        for name in pair
-        for op, role in zip(training.net.ops, training.roles, strict=True)
-    )

@@ -109,21 +109,19 @@ def _renamed(op: OperatorDef, renames: Mapping[str, str]) -> OperatorDef:
 
 
 def _declared(side: str, before: Sequence[str], after: Sequence[str], renames: Mapping[str, str]) -> list[Change]:
-    known = {renames.get(name, name) for name in before}
-    found = [
-        Change("removed", f"{side} {name}", name)
-        for name in dict.fromkeys(before)
-        if renames.get(name, name) not in set(after)
-    ]
-    return found + [Change("added", f"{side} {name}", None, name) for name in dict.fromkeys(after) if name not in known]
+    old = {renames.get(name, name): name for name in before}
+    new = dict.fromkeys(after)
+    found = [Change("removed", f"{side} {name}", name) for renamed, name in old.items() if renamed not in new]
+    return found + [Change("added", f"{side} {name}", None, name) for name in new if name not in old]
 
 
 def _input_types(a: NetDef, b: NetDef, renames: Mapping[str, str]) -> list[Change]:
+    declared = set(b.inputs)
     found: list[Change] = []
     for name in dict.fromkeys(a.inputs):
         new = renames.get(name, name)
         old_type, new_type = a.types.get(name), b.types.get(new)
-        if new in b.inputs and old_type != new_type:
+        if new in declared and old_type != new_type:
             found.append(Change("changed", f"input {new}", str(old_type or "?"), str(new_type or "?")))
     return found
 

@@ -375,3 +375,19 @@ def test_checking_takes_time_in_proportion_to_the_net():
     net = NetDef("long", ops, ["x0"], [f"x{len(ops)}"])
     assert check(net) == []
     assert codes(attrs.evolve(net, inputs=[])) == ["N103"]
+
+
+def test_a_long_training_step_is_checked_in_a_moment():
+    """1,500 layers, 9,000 operators: quadratic work would take minutes."""
+    model = nd.Model("m")
+    x = model.input("x", ("N", 2))
+    for index in range(1500):
+        x = layers.fc(model, x, f"fc{index}", 2, 2)
+    loss = model.net.AveragedLoss(x, "loss")
+    model.add_gradients(loss)
+    optimizers.SGD(momentum=0.9).build(model)
+    model.net.output(loss)
+    init, net = model.init_net.definition, model.net.definition
+    assert check(init, net) == []
+    (missing,) = check(attrs.evolve(init, ops=init.ops[:-1]), net)
+    assert missing.code == "N105"
