@@ -6,7 +6,7 @@ import contextlib
 import copy
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from html import escape
-from typing import Any, cast
+from typing import Any
 
 from netdsl.analysis.gradient import SparseGrad, gradient
 from netdsl.analysis.infer import infer_bound
@@ -14,8 +14,9 @@ from netdsl.dsl._calls import OpCalls
 from netdsl.dsl.author import author_line
 from netdsl.dsl.blob import Blob, GradientMap, SparseGradient
 from netdsl.dsl.scopes import as_device, current_device, current_name_scope
+from netdsl.dsl.types import as_dtype, as_shape, clash
 from netdsl.errors import GradientError, NetdslError, NetError, SchemaError
-from netdsl.ir import UNKNOWN, BlobType, Device, DType, NetDef, OperatorDef, Shape, TensorType
+from netdsl.ir import UNKNOWN, BlobType, Device, NetDef, OperatorDef, TensorType
 from netdsl.ir.args import NO_ARGS
 from netdsl.ir.text import dump
 from netdsl.ops.schema import Operator, bound, is_known, lookup
@@ -34,7 +35,7 @@ class Net(OpCalls):
     """
 
     def __init__(self, name: str) -> None:
-        if not name:
+        if not (isinstance(name, str) and name):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise NetError("a net needs a name", got=repr(name))
         self.name = name
         self.metadata: dict[str, Any] = {}
@@ -108,16 +109,16 @@ class Net(OpCalls):
 
         Raises:
             SchemaError: no such dtype, or extents that are none.
-            NetError: a blob that the net computes.
+            NetError: a blob that the net computes, or one declared otherwise before.
         """
         full = self._scoped(name)
         if full in self._written:
             raise NetError(
                 f"net {self.name!r} computes blob {full!r}, so it cannot be an input", added_at=author_line()
             )
-        self._declare(full)
         if shape is not None:
-            self._declared[full] = self._types[full] = TensorType(as_dtype(dtype), as_shape(shape))
+            self._declare_type(full, TensorType(as_dtype(dtype), as_shape(shape)))
+        self._declare(full)
         return Blob(full, self)
 
     def output(self, *blobs: BlobLike) -> None:
@@ -126,7 +127,8 @@ class Net(OpCalls):
             full = self._scoped(blob)
             if full not in self._written and full not in self._external:
                 raise NetError(f"net {self.name!r} has no blob {full!r} to declare as output", added_at=author_line())
-            self._outputs.append(full)
+            if full not in self._outputs:
+                self._outputs.append(full)
         self._definition = None
 
     def blob(self, name: BlobLike) -> Blob:
@@ -154,6 +156,17 @@ class Net(OpCalls):
         """Put ``value``, which JSON must be able to hold, into the metadata of the definition."""
         self.metadata[key] = value
         self._definition = None
+
+    def _declare_type(self, name: str, type_: BlobType) -> None:
+        known = self._declared.get(name)
+        if known is not None and clash(known, type_):
+            raise NetError(
+                f"input {name!r} of net {self.name!r} is declared otherwise already",
+                expected=known,
+                got=type_,
+                added_at=author_line(),
+            )
+        self._declared[name] = self._types[name] = type_
 
     def _declare(self, name: str) -> None:
         if name not in self._external:
@@ -347,8 +360,10 @@ class Net(OpCalls):
         definition = other if isinstance(other, NetDef) else other.definition
         with self.all_or_nothing():
             for blob, type_ in definition.types.items():
-                self._types.setdefault(blob, type_)
-                self._declared.setdefault(blob, type_)
+                if blob in self._written:
+                    self._types.setdefault(blob, type_)
+                else:
+                    self._declare_type(blob, type_)
             for blob in definition.inputs:
                 if blob not in self._written:
                     self._declare(blob)
@@ -360,36 +375,6 @@ class Net(OpCalls):
         """Return a net of the operators that compute ``outputs``."""
         part = extract(self.definition, [self._scoped(b) for b in _listed(outputs)])
         return Net.from_definition(part, name or self.name)
-
-
-def as_dtype(dtype: Any) -> DType:
-    """Return a dtype given as a DType, its NumPy name or anything that prints as one.
-
-    Raises:
-        SchemaError: no such dtype.
-    """
-    if isinstance(dtype, DType):
-        return dtype
-    name = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
-    try:
-        return DType(name)
-    except ValueError:
-        raise SchemaError(f"{name!r} is no dtype", expected=", ".join(d.value for d in DType)) from None
-
-
-def as_shape(shape: Any) -> Shape:
-    """Return extents given as integers of any kind, names, or None for unknown ones.
-
-    Raises:
-        SchemaError: anything else.
-    """
-    if isinstance(shape, Iterable) and not isinstance(shape, str):
-        given = cast("Iterable[Any]", shape)
-        dims = [d.__index__() if hasattr(d, "__index__") else d for d in given]
-        if all(d is None or (isinstance(d, str) and d) or (isinstance(d, int) and d >= 0) for d in dims):
-            return tuple(dims)
-        shape = dims
-    raise SchemaError("this is no shape", expected="extents of 0 or more, names, or None for unknown ones", got=shape)
 
 
 def _listed(blobs: Any) -> list[Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from netdsl.dsl import Blob, Net, Parameter
-from netdsl.dsl.net import as_dtype
+from netdsl.dsl.types import as_dtype
 from netdsl.errors import SchemaError
 from netdsl.ir import DType, TensorType
 

@@ -129,7 +129,7 @@ class Workspace:
             if net.workspace is not self or kept is not None:
                 raise NetError(f"a program of net {net.net.name!r} runs in its own workspace, with its own keep=")
             return net
-        definition = net if isinstance(net, NetDef) else net.definition
+        definition = _definition(net)
         latest = self._latest.get(id(definition))
         if latest is not None and latest.net is definition and latest.keep == kept:
             return latest
@@ -164,7 +164,7 @@ class Workspace:
 
     def run_missing(self, net: NetDef | HasDefinition) -> tuple[str, ...]:
         """Run those operators of an init net whose outputs are not all here yet; return the names they made."""
-        definition = net if isinstance(net, NetDef) else net.definition
+        definition = _definition(net)
         ops = [op for op in definition.ops if any(name not in self for name in op.outputs)]
         made = dict.fromkeys(name for op in ops for name in op.outputs if name not in self)
         self.run(attrs.evolve(definition, ops=ops))
@@ -195,6 +195,13 @@ class Workspace:
                 fix=f"name it there: keep=[..., {name!r}]",
             )
         raise BlobError(f"blob {name!r} does not exist in the workspace", did_you_mean=did_you_mean(name, self.blobs))
+
+
+def _definition(net: NetDef | HasDefinition) -> NetDef:
+    found = net if isinstance(net, NetDef) else getattr(net, "definition", None)
+    if not isinstance(found, NetDef):
+        raise TypeError(f"a net to run is a Net, a NetDef or a Program, not {type(net).__name__}")
+    return found
 
 
 def _name(name: Any) -> str:

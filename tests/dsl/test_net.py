@@ -358,3 +358,31 @@ def test_a_class_is_no_argument() -> None:
 def test_a_fill_has_no_negative_extent() -> None:
     with pytest.raises(InferenceError, match="an extent is never negative"):
         nd.Net("n").UniformFill([], "y", shape=[2, -1])
+
+
+def test_an_input_is_not_declared_in_two_ways() -> None:
+    net = nd.Net("n")
+    net.input("x", ("N", 4))
+    net.input("x", (None, 4))
+    for shape, dtype in (((None, 5), "float32"), (("N", 4), "float16"), ((4,), "float32")):
+        with pytest.raises(NetError, match="input 'x' of net 'n' is declared otherwise already"):
+            net.input("x", shape, dtype)
+    other = nd.Net("other")
+    other.Relu(other.input("x", ("N", 5)), "y")
+    with pytest.raises(NetError, match="declared otherwise"):
+        net.append(other)
+    assert net.definition.ops == ()
+
+
+def test_an_output_is_declared_once() -> None:
+    net = nd.Net("n")
+    net.Relu("x", "y")
+    net.output("y", "y")
+    net.output("y")
+    assert net.definition.outputs == ("y",)
+
+
+@pytest.mark.parametrize("name", ["", 3, None])
+def test_a_net_needs_a_name(name: Any) -> None:
+    with pytest.raises(NetError, match="a net needs a name"):
+        nd.Net(name)

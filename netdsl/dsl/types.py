@@ -1,0 +1,49 @@
+"""What authors may give for dtypes and shapes, and when two types of one blob contradict each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from netdsl.errors import SchemaError
+from netdsl.ir import BlobType, DType, Shape, TensorType
+from netdsl.ir.dims import same
+
+
+def as_dtype(dtype: Any) -> DType:
+    """Return a dtype given as a DType, its NumPy name or anything that prints as one.
+
+    Raises:
+        SchemaError: no such dtype.
+    """
+    if isinstance(dtype, DType):
+        return dtype
+    name = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
+    try:
+        return DType(name)
+    except ValueError:
+        raise SchemaError(f"{name!r} is no dtype", expected=", ".join(d.value for d in DType)) from None
+
+
+def as_shape(shape: Any) -> Shape:
+    """Return extents given as integers of any kind, names, or None for unknown ones.
+
+    Raises:
+        SchemaError: anything else.
+    """
+    if isinstance(shape, Iterable) and not isinstance(shape, str):
+        given = cast("Iterable[Any]", shape)
+        dims = [d.__index__() if hasattr(d, "__index__") else d for d in given]
+        if all(d is None or (isinstance(d, str) and d) or (isinstance(d, int) and d >= 0) for d in dims):
+            return tuple(dims)
+        shape = dims
+    raise SchemaError("this is no shape", expected="extents of 0 or more, names, or None for unknown ones", got=shape)
+
+
+def clash(one: BlobType, other: BlobType) -> bool:
+    """Whether no blob can be of both types."""
+    if not (isinstance(one, TensorType) and isinstance(other, TensorType)):
+        return one != other
+    if one.dtype is not other.dtype and None not in (one.dtype, other.dtype):
+        return True
+    return not same(one.shape, other.shape)
