@@ -189,6 +189,8 @@ def _stale_copies(training: Training, types: Mapping[str, BlobType]) -> list[Fin
             continue  # an optimizer's state may be kept in one precision
         (moving,) = trained
         (stale,) = (name for name in pair if name != moving)
+        if stale in written:
+            continue
         type_ = types.get(stale, UNKNOWN)
         precision = f" in {type_.dtype.value}" if isinstance(type_, TensorType) and type_.dtype else ""
         message = f"{moving!r} is trained, but its copy {stale!r}{precision} never changes"

@@ -150,13 +150,16 @@ class Model:
     def add_gradients(self, loss: Any, *, wrt: Iterable[Any] | None = None) -> GradientMap:
         """Append the gradients of ``loss`` (see :meth:`Net.add_gradients`) and note each parameter's own.
 
-        With frozen parameters, only what the others need is appended.
+        With frozen parameters, only what the others need is appended. A parameter of which the net reads a
+        copy in another precision has that copy's gradient.
         """
         if wrt is None and any(p.frozen for p in self.params()):
-            wrt = [p.blob for p in self.params() if not p.frozen]
+            read = {*self.net.definition.inputs}
+            wrt = [blob for p in self.params() if not p.frozen for blob in p.blobs if blob.name in read]
         self.gradients = self.net.add_gradients(loss, wrt=None if wrt is None else list(wrt))
         for parameter in self.params():
-            parameter.grad = None if parameter.frozen else self.gradients.get(parameter.name)
+            found = [self.gradients[blob] for blob in parameter.blobs if blob in self.gradients]
+            parameter.grad = found[0] if found and not parameter.frozen else None
         return self.gradients
 
     # ------------------------------------------------------------------ results

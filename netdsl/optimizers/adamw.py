@@ -8,14 +8,16 @@ import attrs
 
 from netdsl.dsl import Parameter, SparseGradient
 from netdsl.errors import NetError
-from netdsl.optimizers.base import Optimizer, Updates
+from netdsl.optimizers.base import Optimizer, Updates, is_aggregator
+from netdsl.optimizers.checks import number
 
 
 @attrs.frozen(kw_only=True)
 class AdamW(Optimizer):
     """AdamW (https://arxiv.org/abs/1711.05101), with PyTorch's numbers: the parameter itself decays.
 
-    Of a sparse gradient, only the rows it names decay and move.
+    Of a sparse gradient, only the rows it names decay and move; rows of a repeated index are added first
+    (``sparse_dedup`` None applies them one by one).
     """
 
     prefix: ClassVar[str] = "adamw"
@@ -26,7 +28,8 @@ class AdamW(Optimizer):
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-8
-    weight_decay: float = 0.01
+    weight_decay: float = attrs.field(default=0.01, validator=number())
+    sparse_dedup: str | None = attrs.field(default="sum", validator=is_aggregator)
 
     def update(self, to: Updates, parameter: Parameter) -> None:
         """Append the update of one parameter."""
@@ -43,7 +46,7 @@ class AdamW(Optimizer):
         }
         tail = [rate, to.iteration()] if to.nonfinite is None else [rate, to.iteration(), to.nonfinite]
         if isinstance(grad, SparseGradient):
-            grad = to.deduplicated(grad, self.sparse_dedup)
+            grad = to.deduplicated(grad, self.sparse_dedup, parameter)
             to.net.add("SparseAdamW", [w, m1, m2, grad.indices, grad.values, *tail], [w, m1, m2], args)
         else:
             to.net.add("AdamW", [w, m1, m2, grad, *tail], [w, m1, m2], args)

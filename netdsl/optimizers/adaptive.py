@@ -42,8 +42,8 @@ class Adagrad(Optimizer):
         if factor is not None:
             rate = to.scaled(rate, factor)
         args: dict[str, Any] = {"epsilon": self.epsilon}
-        if self.weight_decay and parameter.tag is not Tag.BIAS:
-            args["weight_decay"] = self.weight_decay
+        if decay := self.decay_of(parameter):
+            args["weight_decay"] = decay
         if isinstance(grad, SparseGradient):
             self._sparse(to, parameter, grad, rate, args)
             return
@@ -53,6 +53,10 @@ class Adagrad(Optimizer):
         inputs = [w, m, grad, rate]
         to.net.add("Adagrad", inputs, [w, m], {**args, "decay": self.decay}, engine=self.engine)
 
+    def decay_of(self, parameter: Parameter) -> float:
+        """The weight decay of a weight; a bias has none."""
+        return 0.0 if parameter.tag is Tag.BIAS else self.weight_decay
+
     def _sparse(
         self, to: Updates, parameter: Parameter, found: SparseGradient, rate: Blob, args: dict[str, Any]
     ) -> None:
@@ -60,7 +64,7 @@ class Adagrad(Optimizer):
             raise SchemaError("sparse Adagrad has no decay", parameter=parameter.name, got=self.decay)
         w = parameter.blob
         m = _row_state(to, parameter, "avg_squared_sum") if self.row_wise else to.state(w, "squared_sum")
-        grad = to.deduplicated(found, self.sparse_dedup)
+        grad = to.deduplicated(found, self.sparse_dedup, parameter)
         type_ = "RowWiseSparseAdagrad" if self.row_wise else "SparseAdagrad"
         to.net.add(type_, [w, m, grad.indices, grad.values, rate], [w, m], args, engine=self.engine)
 
@@ -105,7 +109,7 @@ class Adam(Optimizer):
             return
         if not isinstance(grad, SparseGradient):
             return
-        grad = to.deduplicated(grad, self.sparse_dedup)
+        grad = to.deduplicated(grad, self.sparse_dedup, parameter)
         type_ = "RowWiseSparseAdam" if self.row_wise else "SparseAdam"
         if not self.row_wise:
             args["enableRAdam"] = int(self.rectified)

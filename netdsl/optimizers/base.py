@@ -10,7 +10,8 @@ import attrs
 
 from netdsl.dsl import Blob, Net, Parameter, SparseGradient, Tag, device_scope
 from netdsl.errors import NetError, SchemaError
-from netdsl.ir import UNKNOWN, Args
+from netdsl.ir import UNKNOWN, Args, TensorType
+from netdsl.optimizers.checks import number
 
 ITERATION, MUTEX = "optimizer_iteration", "iteration_mutex"
 AGGREGATORS = {"mean": "UnsortedSegmentMean", "sum": "UnsortedSegmentSum"}
@@ -30,6 +31,19 @@ class Trainable(Protocol):
     def save_tables(self) -> None:
         """Keep what is known of the parameters with the net."""
         ...
+
+
+AnyGradient = Blob | SparseGradient
+
+
+def values(grad: AnyGradient) -> Blob:
+    """The blob of a gradient, or of the rows of a sparse one."""
+    return grad.values if isinstance(grad, SparseGradient) else grad
+
+
+def with_values(grad: AnyGradient, made: Blob) -> AnyGradient:
+    """The gradient with ``made`` in place of its values."""
+    return SparseGradient(grad.indices, made) if isinstance(grad, SparseGradient) else made
 
 
 class Updates:
@@ -110,13 +124,37 @@ class Updates:
         name = Blob(f"{self.prefix}_local_scaled_lr", self.net)
         return self.net.add("Mul", [rate, factor], name, {"broadcast": 1})
 
-    def deduplicated(self, grad: SparseGradient, aggregator: str | None) -> SparseGradient:
-        """Return ``grad`` with one row an index: the mean or sum of the rows of a repeated one."""
+    def deduplicated(self, grad: SparseGradient, aggregator: str | None, parameter: Parameter) -> SparseGradient:
+        """Return ``grad`` of ``parameter`` with one row an index: the mean or sum of the rows of a repeated one."""
         if aggregator is None:
             return grad
+        grad = self._flat(grad, parameter)
         indices, places = self.net.add("Unique", grad.indices, 2)
         values = self.net.add(AGGREGATORS[aggregator], [grad.values, places], self._first(AGGREGATORS[aggregator]))
         return SparseGradient(indices, values)
+
+    def _flat(self, grad: SparseGradient, parameter: Parameter) -> SparseGradient:
+        """Return ``grad`` with its indices as a vector, as those of ids [N, T] are not."""
+        type_ = self.net.type_of(grad.indices)
+        if not isinstance(type_, TensorType) or type_.rank in (None, 1) or not parameter.shape:
+            return grad
+        names = [Blob(f"{grad.values}_flat", self.net), Blob(f"_{grad.values}_shape", self.net)]
+        flat, _ = self.net.add("Reshape", grad.values, names, {"shape": [-1, *parameter.shape[1:]]})
+        return SparseGradient(self.net.add("FlattenToVec", grad.indices), flat)
+
+    def own(self, parameters: Iterable[Parameter]) -> list[Parameter]:
+        """Return records whose gradients no two have in common, by copies: for updates that write into theirs."""
+        seen: set[Blob] = set()
+        found: list[Parameter] = []
+        for parameter in parameters:
+            grad = parameter.grad
+            if grad is not None and values(grad) in seen:
+                blob = self.net.add("Copy", values(grad), Blob(f"{parameter}_own_grad", self.net))
+                found.append(attrs.evolve(parameter, grad=with_values(grad, blob)))
+            elif grad is not None:
+                seen.add(values(grad))
+                found.append(parameter)
+        return found
 
     def _first(self, type_: str) -> list[Blob]:
         """Name the single output of a segment operator as one of several: ``net/Type:0``."""
@@ -128,14 +166,10 @@ class Updates:
             count += 1
 
 
-def _aggregator(_: Any, __: Any, value: str | None) -> None:
+def is_aggregator(_: Any, __: Any, value: str | None) -> None:
+    """A validator: None, or how the rows of a repeated index become one."""
     if value is not None and value not in AGGREGATORS:
         raise SchemaError("unknown sparse aggregator", expected="mean, sum or None", got=repr(value))
-
-
-def _rate(_: Any, __: Any, value: float) -> None:
-    if not value >= 0:
-        raise SchemaError("a base learning rate is zero or positive", got=value)
 
 
 @attrs.frozen(kw_only=True)
@@ -152,12 +186,14 @@ class Optimizer(abc.ABC):
     """Whether its ``weight_decay`` acts on the parameter rather than on the gradient."""
     skips: ClassVar[bool] = False
     """Whether it heeds ``Updates.nonfinite``, as loss scaling needs."""
+    spends: ClassVar[bool] = False
+    """Whether its updates may write into the gradients."""
 
-    base_learning_rate: float = attrs.field(default=0.01, validator=_rate)
+    base_learning_rate: float = attrs.field(default=0.01, validator=number())
     policy: str = "fixed"
     rate_operator: str = "LearningRate"
     schedule: Mapping[str, Any] = attrs.field(factory=dict)
-    sparse_dedup: str | None = attrs.field(default=None, validator=_aggregator)
+    sparse_dedup: str | None = attrs.field(default=None, validator=is_aggregator)
 
     def build(self, model: Trainable, parameters: Iterable[Parameter] | None = None) -> None:
         """Append the updates of ``parameters`` (default: all that are not frozen) of ``model``.
@@ -168,13 +204,12 @@ class Optimizer(abc.ABC):
         chosen = [p for p in (model.params() if parameters is None else parameters) if not p.frozen]
         trained = [p for p in chosen if p.grad is not None]
         if not trained:
-            raise NetError(
-                f"no parameter of model {model.name!r} has a gradient",
-                parameters=", ".join(p.name for p in chosen) or "none",
-                fix="call model.add_gradients(loss) first",
-            )
+            raise no_gradient(model, chosen)
+        for parameter in trained:
+            self.check_new(parameter)
         updates = Updates(model, self.prefix)
         moved = [p for p in trained if self.base_learning_rate * p.lr_multiplier]
+        moved = updates.own(moved) if self.spends else moved
         with model.net.all_or_nothing(), model.init_net.all_or_nothing():
             self.begin(updates, moved)
             for parameter in moved:
@@ -184,6 +219,16 @@ class Optimizer(abc.ABC):
             rate = self.base_learning_rate * parameter.lr_multiplier
             parameter.settings.update(optimizer=type(self).__name__, lr=rate)
         model.save_tables()
+
+    @staticmethod
+    def check_new(parameter: Parameter) -> None:
+        """Raise NetError if ``parameter`` has an update already."""
+        if by := parameter.settings.get("optimizer"):
+            raise NetError(f"parameter {parameter.name!r} is trained already", updated_by=by)
+
+    def note(self, parameter: Parameter, rate: float, **more: Any) -> None:
+        """Write down, for tables, how ``parameter`` is trained."""
+        parameter.settings.update(optimizer=type(self).__name__, lr=rate, **more)
 
     def begin(self, to: Updates, parameters: Sequence[Parameter]) -> None:  # noqa: B027
         """Append what comes before the updates of all ``parameters``; nothing by default."""
@@ -196,6 +241,25 @@ class Optimizer(abc.ABC):
         """Append the update of one parameter."""
 
     def rate(self, to: Updates, parameter: Parameter, sign: int) -> Blob:
-        """Return the learning-rate blob of ``parameter``; ``sign`` is -1 where the update adds."""
-        base = sign * self.base_learning_rate * parameter.lr_multiplier
-        return to.learning_rate(base, self.policy, self.schedule, self.rate_operator)
+        """Return the learning-rate blob of ``parameter``; ``sign`` is -1 where the update adds.
+
+        The multiplier of the parameter, and the sign, act on the whole schedule, its ``end_lr`` too.
+        """
+        factor = sign * parameter.lr_multiplier
+        schedule = dict(self.schedule)
+        if "end_lr" in schedule:
+            schedule["end_lr"] = factor * schedule["end_lr"]
+        return to.learning_rate(factor * self.base_learning_rate, self.policy, schedule, self.rate_operator)
+
+    def decay_of(self, parameter: Parameter) -> float:
+        """The weight decay that ``parameter`` gets where nothing else is said: the optimizer's own."""
+        return getattr(self, "weight_decay", 0.0)
+
+
+def no_gradient(model: Trainable, parameters: Iterable[Parameter]) -> NetError:
+    """The error of a model of which nothing can be trained."""
+    return NetError(
+        f"no parameter of model {model.name!r} has a gradient",
+        parameters=", ".join(p.name for p in parameters) or "none",
+        fix="call model.add_gradients(loss) first",
+    )

@@ -7,24 +7,18 @@ from typing import Any
 
 import attrs
 
-from netdsl.dsl import Blob, SparseGradient
+from netdsl.dsl import Blob
 from netdsl.errors import SchemaError, did_you_mean
-from netdsl.optimizers.base import Updates
+from netdsl.optimizers.base import AnyGradient, Updates, values, with_values
+from netdsl.optimizers.checks import number
 
 KINDS = ("full_model", "norm", "value")
 
-AnyGradient = Blob | SparseGradient
 
-
-def _kind(_: Any, __: Any, value: str) -> None:
+def _kind(_: Any, __: Any, value: Any) -> None:
     if value not in KINDS:
-        near = did_you_mean(value, KINDS)
+        near = did_you_mean(str(value), KINDS)
         raise SchemaError(f"no clipping is called {value!r}", expected=", ".join(KINDS), did_you_mean=near)
-
-
-def _positive(_: Any, attribute: attrs.Attribute[Any], value: float) -> None:
-    if not value > 0:
-        raise SchemaError(f"Clip: {attribute.name!r} must be positive", got=value)
 
 
 @attrs.frozen
@@ -33,38 +27,33 @@ class Clip:
 
     ``full_model`` scales all of them so that their common norm is at most ``limit``, ``norm`` each by
     itself, and ``value`` limits every element to +-limit. The norm is of order ``norm_type`` (may be
-    infinite), the factor PyTorch's ``min(1, limit / (norm + 1e-6))``. Of a sparse gradient the rows of a
-    repeated index are added first.
+    infinite), the factor PyTorch's ``min(1, limit / (norm + 1e-6))``. Sparse gradients count with their
+    values: ``build_groups`` adds the rows of a repeated index before it clips.
     """
 
     kind: str = attrs.field(default="full_model", validator=_kind)
-    limit: float = attrs.field(default=1.0, validator=_positive)
-    norm_type: float = attrs.field(default=2.0, validator=_positive)
+    limit: float = attrs.field(default=1.0, validator=number(positive=True, infinite=True))
+    norm_type: float = attrs.field(default=2.0, validator=number(positive=True, infinite=True))
 
     def append(self, to: Updates, grads: Sequence[AnyGradient]) -> list[AnyGradient]:
         """Append the clipping of ``grads``; return the clipped ones in the same order."""
-        whole = [to.deduplicated(g, "sum") if isinstance(g, SparseGradient) else g for g in grads]
-        factor = self._factor(to, whole) if self.kind == "full_model" else None
-        return [self._clipped(to, g, factor) for g in whole]
+        factor = self._factor(to, grads) if self.kind == "full_model" else None
+        return [self._clipped(to, g, factor) for g in grads]
 
     def _factor(self, to: Updates, grads: Sequence[AnyGradient]) -> Blob:
-        norm = to.net.add("GlobalNorm", [_values(g) for g in grads], Blob("gradient_norm", to.net), self._order())
+        norm = to.net.add("GlobalNorm", [values(g) for g in grads], Blob("gradient_norm", to.net), self._order())
         return to.net.add("ClipFactor", norm, Blob("gradient_clip_factor", to.net), {"max_norm": self.limit})
 
     def _clipped(self, to: Updates, grad: AnyGradient, factor: Blob | None) -> AnyGradient:
-        values = _values(grad)
-        name = Blob(f"{values}_clipped", to.net)
+        blob = values(grad)
+        name = Blob(f"{blob}_clipped", to.net)
         if factor is not None:
-            made = to.net.add("Mul", [values, factor], name, {"broadcast": 1})
+            made = to.net.add("Mul", [blob, factor], name, {"broadcast": 1})
         elif self.kind == "norm":
-            made = to.net.add("ClipByNorm", values, name, {"max_norm": self.limit, **self._order()})
+            made = to.net.add("ClipByNorm", blob, name, {"max_norm": self.limit, **self._order()})
         else:
-            made = to.net.add("Clip", values, name, {"min": -self.limit, "max": self.limit})
-        return SparseGradient(grad.indices, made) if isinstance(grad, SparseGradient) else made
+            made = to.net.add("Clip", blob, name, {"min": -self.limit, "max": self.limit})
+        return with_values(grad, made)
 
     def _order(self) -> dict[str, float]:
         return {} if self.norm_type == 2.0 else {"norm_type": self.norm_type}
-
-
-def _values(grad: AnyGradient) -> Blob:
-    return grad.values if isinstance(grad, SparseGradient) else grad

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import attrs
 
 from netdsl.dsl import Blob, Net, Parameter, SparseGradient
-from netdsl.errors import NetError, SchemaError
+from netdsl.errors import SchemaError
 from netdsl.ir import DType, TensorType
-from netdsl.optimizers.base import Optimizer, Updates
-from netdsl.optimizers.clipping import AnyGradient, Clip
+from netdsl.optimizers.base import AnyGradient, Optimizer, Updates, no_gradient, values, with_values
+from netdsl.optimizers.clipping import Clip
 from netdsl.optimizers.groups import ParamGroups, Settings
 from netdsl.optimizers.master import LossScale, masters
 
@@ -30,18 +31,22 @@ def build_groups(
     """Append the updates of all parameters of ``groups``, each by its settings, else by ``optimizer``.
 
     Gradients are unscaled (with ``loss_scale``), then clipped, then decayed; parameters in half
-    precision are updated in their single-precision master and rounded into the half blob.
+    precision are updated in their single-precision master and rounded into the half blob. Rows of a sparse
+    gradient that belong to one index are added first; only the rows it names decay and move. With
+    ``loss_scale``, a step with a gradient that is not finite changes no parameter, state or average.
 
     Warns:
         NoGradient: for each trained parameter without a gradient.
 
     Raises:
-        NetError: no parameter has a gradient.
-        SchemaError: a setting that a parameter's optimizer has not.
+        NetError: no parameter has a gradient, or one is trained already.
+        SchemaError: a setting that a parameter's optimizer has not, or an optimizer that cannot take part.
     """
     trained = _with_gradients(groups)
     step = _Step(groups, optimizer, loss_scale)
-    grads = step.unscaled(trained)
+    for settings in trained:
+        step.check(settings)
+    grads = step.gradients(trained)
     if clip is not None:
         grads = clip.append(step.updates(optimizer), grads)
     for settings, grad in zip(trained, grads, strict=True):
@@ -54,9 +59,7 @@ def build_groups(
 def _with_gradients(groups: ParamGroups) -> list[Settings]:
     trained = [s for s in groups.trained if s.parameter.grad is not None]
     if not trained:
-        raise NetError(
-            f"no parameter of model {groups.model.name!r} has a gradient", fix="call model.add_gradients(loss) first"
-        )
+        raise no_gradient(groups.model, [s.parameter for s in groups.trained])
     for settings in groups.trained:
         if settings.parameter.grad is None:
             warnings.warn(
@@ -73,120 +76,115 @@ class _Step:
         self.nonfinite: Blob | None = None
         self._updates: dict[str, Updates] = {}
 
-    def updates(self, optimizer: Optimizer) -> Updates:
-        """Where the updates of ``optimizer``'s kind are appended."""
-        if optimizer.prefix not in self._updates:
-            self._updates[optimizer.prefix] = Updates(self.model, optimizer.prefix)
-        found = self._updates[optimizer.prefix]
-        found.nonfinite = self.nonfinite
-        return found
-
     @property
     def net(self) -> Net:
         return self.model.net
 
-    def unscaled(self, trained: Sequence[Settings]) -> list[AnyGradient]:
-        """Append the check and the unscaling of all gradients; return them in single precision."""
-        grads: list[AnyGradient] = [s.parameter.grad for s in trained if s.parameter.grad is not None]
-        if self.loss_scale is not None:
-            self.nonfinite = self.loss_scale.check(self.updates(self.default), [_values(g) for g in grads])
-        return [self._single(g) for g in grads]
+    def updates(self, optimizer: Optimizer) -> Updates:
+        """Where the updates of ``optimizer``'s kind are appended."""
+        found = self._updates.setdefault(optimizer.prefix, Updates(self.model, optimizer.prefix))
+        found.nonfinite = self.nonfinite
+        return found
 
-    def _single(self, grad: AnyGradient) -> AnyGradient:
-        values = _values(grad)
-        type_ = self.net.type_of(values)
-        half = isinstance(type_, TensorType) and type_.dtype is DType.FLOAT16
+    def optimizer(self, settings: Settings) -> Optimizer:
+        """The optimizer that a parameter was given, else the default."""
+        return settings.optimizer or self.default
+
+    # ------------------------------------------------------------------ settings
+
+    def check(self, settings: Settings) -> None:
+        """Raise before anything is appended if the parameter cannot be trained so."""
+        optimizer, name = self.optimizer(settings), settings.parameter.name
+        kind = type(optimizer)
+        if (kind.begin, kind.end) != (Optimizer.begin, Optimizer.end):
+            raise SchemaError(f"{kind.__name__} takes no part in groups", fix="give build_groups SGD and loss_scale=")
+        if self.loss_scale is not None and not optimizer.skips:
+            raise SchemaError(f"{kind.__name__} cannot skip a step, as loss scaling needs", expected="SGD, AdamW")
+        if settings.momentum is not None and not hasattr(optimizer, "momentum"):
+            raise SchemaError(f"{kind.__name__} has no momentum", parameter=name, got=settings.momentum)
+        optimizer.check_new(settings.parameter)
+
+    def chosen(self, settings: Settings) -> tuple[Optimizer, float]:
+        """The parameter's optimizer with its settings put in, and the decay to append before it; noted for tables."""
+        optimizer, parameter = self.optimizer(settings), settings.parameter
+        own = settings.weight_decay is None and settings.decoupled is None
+        decay = optimizer.decay_of(parameter) if settings.weight_decay is None else float(settings.weight_decay)
+        decouples = optimizer.decouples if settings.decoupled is None else settings.decoupled
+        inside = own or (optimizer.decouples and decouples)
+        changes: dict[str, Any] = {}
+        if settings.momentum is not None:
+            changes["momentum"] = settings.momentum
+        if hasattr(optimizer, "weight_decay") and not own:
+            changes["weight_decay"] = decay if inside else 0.0
+        if isinstance(parameter.grad, SparseGradient):
+            changes["sparse_dedup"] = None  # done before clipping
+        optimizer = attrs.evolve(optimizer, **changes)
+        told = {"decay": "decoupled" if decouples else "coupled"} if decay else {}
+        if hasattr(optimizer, "momentum"):
+            told["momentum"] = getattr(optimizer, "momentum")  # noqa: B009
+        rate = optimizer.base_learning_rate * parameter.lr_multiplier * settings.lr_multiplier
+        optimizer.note(parameter, rate, weight_decay=decay, **told)
+        return optimizer, 0.0 if inside else decay
+
+    # ------------------------------------------------------------------ gradients
+
+    def gradients(self, trained: Sequence[Settings]) -> list[AnyGradient]:
+        """Append what makes the gradients ready: checked, unscaled, in single precision, one row an index."""
+        to = self.updates(self.default)
+        grads = [p.grad for p in to.own(s.parameter for s in trained) if p.grad is not None]
+        if self.loss_scale is not None:
+            self.nonfinite = self.loss_scale.check(to, [values(g) for g in grads])
+        singles = [with_values(g, self._single(values(g))) for g in grads]
+        return [self._one_a_row(s, g) for s, g in zip(trained, singles, strict=True)]
+
+    def _single(self, grad: Blob) -> Blob:
         if self.loss_scale is not None:
             scale = Blob(self.loss_scale.blob, self.net)
-            made = self.net.add("UnscaleGradient", [values, scale], Blob(f"{values}_unscaled", self.net))
-        elif half:
-            made = self.net.add("HalfToFloat", values, Blob(f"{values}_fp32", self.net))
-        else:
-            made = values
-        return SparseGradient(grad.indices, made) if isinstance(grad, SparseGradient) else made
+            return self.net.add("UnscaleGradient", [grad, scale], Blob(f"{grad}_unscaled", self.net))
+        type_ = self.net.type_of(grad)
+        if isinstance(type_, TensorType) and type_.dtype is DType.FLOAT16:
+            return self.net.add("HalfToFloat", grad, Blob(f"{grad}_fp32", self.net))
+        return grad
+
+    def _one_a_row(self, settings: Settings, grad: AnyGradient) -> AnyGradient:
+        if not isinstance(grad, SparseGradient):
+            return grad
+        optimizer = self.optimizer(settings)
+        return self.updates(optimizer).deduplicated(grad, optimizer.sparse_dedup or "sum", settings.parameter)
+
+    # ------------------------------------------------------------------ updates
 
     def update(self, settings: Settings, grad: AnyGradient) -> None:
         """Append decay and update of one parameter, and the rounding into its half copy."""
         parameter = settings.parameter
+        optimizer, decay = self.chosen(settings)
         master, half = masters(parameter)
-        optimizer, decay = self._optimizer(settings)
         to = self.updates(optimizer)
-        view = attrs.evolve(
-            parameter,
-            blob=master,
-            blob_copy={},
-            grad=grad,
-            lr_multiplier=parameter.lr_multiplier * settings.lr_multiplier,
-        )
-        rate = optimizer.base_learning_rate * view.lr_multiplier
-        self._note(settings, optimizer, rate, decay)
-        if not rate:
+        multiplier = parameter.lr_multiplier * settings.lr_multiplier
+        view = attrs.evolve(parameter, blob=master, blob_copy={}, grad=grad, lr_multiplier=multiplier)
+        if not multiplier * optimizer.base_learning_rate:
             return
-        if decay and not _decouples(settings, optimizer):
-            view.grad = self._decayed(to, master, grad, decay)
-        elif decay and not optimizer.decouples:
+        if decay and settings.decoupled:
             self._decay_weights(to, view, optimizer, decay)
+        elif decay:
+            view.grad = self._decayed(to, master, grad, decay)
         optimizer.update(to, view)
         if half is not None:
             self.net.add("FloatToHalf", master, half)
 
-    def _optimizer(self, settings: Settings) -> tuple[Optimizer, float]:
-        """The parameter's optimizer with its settings put in, and its weight decay."""
-        optimizer = settings.optimizer or self.default
-        if self.nonfinite is not None and not optimizer.skips:
-            raise SchemaError(
-                f"{type(optimizer).__name__} cannot skip a step, as loss scaling needs", expected="SGD, AdamW"
-            )
-        if settings.momentum is not None:
-            if not hasattr(optimizer, "momentum"):
-                name = settings.parameter.name
-                raise SchemaError(f"{type(optimizer).__name__} has no momentum", parameter=name, got=settings.momentum)
-            optimizer = attrs.evolve(optimizer, momentum=settings.momentum)
-        own = getattr(optimizer, "weight_decay", 0.0)
-        decay = own if settings.weight_decay is None else settings.weight_decay
-        if hasattr(optimizer, "weight_decay"):
-            inside = decay if optimizer.decouples and _decouples(settings, optimizer) else 0.0
-            optimizer = attrs.evolve(optimizer, weight_decay=inside)
-        return optimizer, decay
-
     def _decayed(self, to: Updates, w: Blob, grad: AnyGradient, decay: float) -> AnyGradient:
         """Append coupled decay: the weight's share is added to the gradient."""
-        one, share = to.one(), to.constant(f"weight_decay_{decay:g}", decay)
+        one, share = to.one(), to.constant(f"weight_decay_{decay!r}", decay)
+        blob = values(grad)
         if isinstance(grad, SparseGradient):
-            rows = self.net.add("Gather", [w, grad.indices], Blob(f"{grad.values}_rows", self.net))
-            made = self.net.add(
-                "WeightedSum", [grad.values, one, rows, share], Blob(f"{grad.values}_decayed", self.net)
-            )
-            return SparseGradient(grad.indices, made)
-        return self.net.add("WeightedSum", [grad, one, w, share], Blob(f"{grad}_decayed", self.net))
-
-    def _decay_weights(self, to: Updates, view: Parameter, optimizer: Optimizer, decay: float) -> None:
-        """Append decoupled decay for an optimizer that has none of its own."""
-        if isinstance(view.grad, SparseGradient):
-            raise SchemaError(
-                f"{type(optimizer).__name__} has no decoupled decay of a sparse gradient",
-                parameter=view.name,
-                expected="AdamW, or decoupled=False",
-            )
-        rate = optimizer.rate(to, view, 1)
-        inputs = [view.blob, rate] if to.nonfinite is None else [view.blob, rate, to.nonfinite]
-        to.net.add("DecayWeights", inputs, view.blob, {"weight_decay": decay})
+            w = self.net.add("Gather", [w, grad.indices], Blob(f"{blob}_rows", self.net))
+        made = self.net.add("WeightedSum", [blob, one, w, share], Blob(f"{blob}_decayed", self.net))
+        return with_values(grad, made)
 
     @staticmethod
-    def _note(settings: Settings, optimizer: Optimizer, rate: float, decay: float) -> None:
-        """Write down what was decided, for tables."""
-        noted = settings.parameter.settings
-        noted.update(optimizer=type(optimizer).__name__, lr=rate, weight_decay=decay)
-        if decay:
-            noted["decay"] = "decoupled" if _decouples(settings, optimizer) else "coupled"
-        if hasattr(optimizer, "momentum"):
-            noted["momentum"] = getattr(optimizer, "momentum")  # noqa: B009
-        noted["decided"] = settings.decided
-
-
-def _decouples(settings: Settings, optimizer: Optimizer) -> bool:
-    return optimizer.decouples if settings.decoupled is None else settings.decoupled
-
-
-def _values(grad: AnyGradient) -> Blob:
-    return grad.values if isinstance(grad, SparseGradient) else grad
+    def _decay_weights(to: Updates, view: Parameter, optimizer: Optimizer, decay: float) -> None:
+        """Append decoupled decay for an optimizer that has none of its own."""
+        rows = [view.grad.indices] if isinstance(view.grad, SparseGradient) else []
+        skip = [] if to.nonfinite is None else [to.nonfinite]
+        inputs = [view.blob, *rows, optimizer.rate(to, view, 1), *skip]
+        to.net.add("SparseDecayWeights" if rows else "DecayWeights", inputs, view.blob, {"weight_decay": decay})

@@ -11,12 +11,8 @@ from netdsl.dsl import Blob, Parameter
 from netdsl.errors import NetError, SchemaError
 from netdsl.ir import DType
 from netdsl.optimizers.base import Optimizer, Trainable, Updates
+from netdsl.optimizers.checks import number
 from netdsl.optimizers.sgd import dense_gradient
-
-
-def _positive(_: object, attribute: attrs.Attribute[float], value: float) -> None:
-    if not value > 0:
-        raise SchemaError(f"LossScale: {attribute.name!r} must be positive", got=value)
 
 
 @attrs.frozen(kw_only=True)
@@ -29,12 +25,13 @@ class LossScale:
     iteration counter, and with it the learning-rate schedule, goes on during a skipped step.
     """
 
-    initial: float = attrs.field(default=65536.0, validator=_positive)
+    initial: float = attrs.field(default=65536.0, validator=number(positive=True))
     dynamic: bool = True
     growth_factor: float = 2.0
     backoff_factor: float = 0.5
     growth_interval: int = 2000
     blob: ClassVar[str] = "loss_scale"
+    nonfinite: ClassVar[str] = "nonfinite"
 
     def scaled(self, model: Trainable, loss: Blob | str) -> Blob:
         """Append the scaled loss to ``model`` and return it: give it to ``model.add_gradients``."""
@@ -54,7 +51,7 @@ class LossScale:
                 f"net {to.net.name!r} has no scaled loss",
                 expected="model.add_gradients(loss_scale.scaled(model, loss)) before the optimizer",
             )
-        return to.net.add("CheckFinite", grads, Blob("nonfinite", to.net))
+        return to.net.add("CheckFinite", grads, Blob(self.nonfinite, to.net))
 
     def adapt(self, to: Updates) -> None:
         """Append the adaptation of a dynamic scale."""
@@ -68,7 +65,7 @@ class LossScale:
             "backoff_factor": self.backoff_factor,
             "growth_interval": self.growth_interval,
         }
-        to.net.add("UpdateLossScale", [scale, tracker, Blob("nonfinite", to.net)], [scale, tracker], args)
+        to.net.add("UpdateLossScale", [scale, tracker, Blob(self.nonfinite, to.net)], [scale, tracker], args)
 
 
 @attrs.frozen(kw_only=True)
@@ -106,7 +103,7 @@ class MasterWeightSGD(Optimizer):
         grad = dense_gradient(parameter, "MasterWeightSGD")
         rate = self.rate(to, parameter, 1)
         m = to.state(master, "momentum")
-        scale, found = Blob(self.loss_scale.blob, to.net), Blob("nonfinite", to.net)
+        scale, found = Blob(self.loss_scale.blob, to.net), Blob(LossScale.nonfinite, to.net)
         args = {"momentum": self.momentum, "nesterov": int(self.nesterov), "weight_decay": self.weight_decay}
         if half is None:
             to.net.add("ScaledMomentumSGDUpdate", [grad, m, rate, master, scale, found], [m, master], args)

@@ -10,27 +10,27 @@ from typing import Any
 import attrs
 
 from netdsl.dsl import Parameter, Tag
-from netdsl.dsl.net import as_dtype
+from netdsl.dsl.types import as_dtype
 from netdsl.errors import SchemaError
 from netdsl.ir import DType, TensorType
 from netdsl.optimizers.base import Optimizer
+from netdsl.optimizers.checks import check_number, instance, number
 
 NORMS = frozenset(["spatial_bn", "batch_norm", "layer_norm", "group_norm", "instance_norm", "rms_norm", "lrn"])
 """The kinds of layer that ``kind="norm"`` stands for."""
 
 
-def _checked_regex(_: Any, __: Any, value: str | None) -> None:
-    if value is None:
-        return
+def _is_regex(made: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
+    instance(str, "a text")(made, attribute, value)
     try:
-        re.compile(value)
+        re.compile(value or "")
     except re.error as error:
         raise SchemaError("a rule's regex is no regular expression", got=repr(value), problem=error) from None
 
 
-def _not_negative(_: Any, attribute: attrs.Attribute[Any], value: float | None) -> None:
-    if value is not None and not value >= 0:
-        raise SchemaError(f"a rule's {attribute.name!r} is zero or positive", got=value)
+def _is_function(_: Any, __: Any, value: Any) -> None:
+    if value is not None and not callable(value):
+        raise SchemaError("a rule's 'where' is a function of the parameter", got=repr(value))
 
 
 def _as_tag(value: Tag | str | None) -> Tag | None:
@@ -53,41 +53,47 @@ def _as_dtype(value: Any) -> DType | None:
     return None if value is None else as_dtype(value)
 
 
+_TEXT, _FLAG, _NUMBER = instance(str, "a text"), instance(bool, "True or False"), number()
+
+
 @attrs.frozen(kw_only=True)
 class Rule:
     """Which parameters, and what of them: all conditions given must hold; what is not given is left alone.
 
-    Conditions: ``name`` (a glob over the whole name), ``regex`` (found anywhere in it), ``tag`` ("weight",
-    "bias", "computed"), ``kind`` of the layer that made it (one or several; "norm" is any normalisation),
+    Conditions: ``name`` (a glob over the whole name), ``regex`` (found anywhere in it), ``tag`` ("weight" or
+    "bias"), ``kind`` of the layer that made it (one or several; "norm" is any normalisation),
     ``dtype``, ``shape`` (None for any extent), ``scope`` (the name begins with it and a separator), and
     ``where``, any function of the Parameter.
 
     Settings: ``lr_multiplier`` (those of several rules multiply), ``weight_decay``, ``decoupled``,
-    ``momentum``, ``optimizer`` (of these the last rule wins) and ``freeze``. ``label`` is how tables call
+    ``momentum``, ``optimizer`` and ``freeze`` (of these the last rule wins). ``label`` is how tables call
     the rule; an ``optional`` one may match nothing.
+
+    Raises:
+        SchemaError: a rule that sets nothing, a pattern that is no regular expression, a negative number, ...
     """
 
-    name: str | None = None
-    regex: str | None = attrs.field(default=None, validator=_checked_regex)
+    name: str | None = attrs.field(default=None, validator=_TEXT)
+    regex: str | None = attrs.field(default=None, validator=_is_regex)
     tag: Tag | None = attrs.field(default=None, converter=_as_tag)
     kind: tuple[str, ...] = attrs.field(default=None, converter=_as_kinds)
     dtype: DType | None = attrs.field(default=None, converter=_as_dtype)
     shape: tuple[int | None, ...] | None = attrs.field(default=None, converter=_as_shape)
-    scope: str | None = None
-    where: Callable[[Parameter], bool] | None = None
+    scope: str | None = attrs.field(default=None, validator=_TEXT)
+    where: Callable[[Parameter], bool] | None = attrs.field(default=None, validator=_is_function)
 
-    lr_multiplier: float | None = attrs.field(default=None, validator=_not_negative)
-    weight_decay: float | None = attrs.field(default=None, validator=_not_negative)
-    decoupled: bool | None = None
-    momentum: float | None = attrs.field(default=None, validator=_not_negative)
-    optimizer: Optimizer | None = None
-    freeze: bool = False
+    lr_multiplier: float | None = attrs.field(default=None, validator=_NUMBER)
+    weight_decay: float | None = attrs.field(default=None, validator=_NUMBER)
+    decoupled: bool | None = attrs.field(default=None, validator=_FLAG)
+    momentum: float | None = attrs.field(default=None, validator=_NUMBER)
+    optimizer: Optimizer | None = attrs.field(default=None, validator=instance(Optimizer, "an optimizer, as SGD()"))
+    freeze: bool | None = attrs.field(default=None, validator=_FLAG)
     label: str = ""
     optional: bool = False
 
     def __attrs_post_init__(self) -> None:
-        if not self.freeze and all(getattr(self, name) is None for name in SETTINGS):
-            raise SchemaError("a rule sets nothing", expected=f"one of {', '.join(SETTINGS)}, freeze", got=str(self))
+        if all(getattr(self, name) is None for name in SETTINGS):
+            raise SchemaError("a rule sets nothing", expected=f"one of {', '.join(SETTINGS)}", got=str(self))
 
     def matches(self, parameter: Parameter) -> bool:
         """Whether every condition holds of ``parameter``."""
@@ -116,7 +122,7 @@ class Rule:
 
 
 CONDITIONS = ("name", "regex", "tag", "kind", "dtype", "shape", "scope", "where")
-SETTINGS = ("lr_multiplier", "weight_decay", "decoupled", "momentum", "optimizer")
+SETTINGS = ("lr_multiplier", "weight_decay", "decoupled", "momentum", "optimizer", "freeze")
 
 
 def _is_kind(kind: str, wanted: str) -> bool:
@@ -138,7 +144,7 @@ def _has_shape(parameter: Parameter, wanted: tuple[int | None, ...]) -> bool:
 def in_scope(name: str, scope: str) -> bool:
     """Whether ``name`` lies below ``scope``, in Caffe2's manner (``a/b``) or PyTorch's (``a.b``)."""
     scope = scope.rstrip("/.")
-    return name.startswith((f"{scope}/", f"{scope}."))
+    return not scope or name.startswith((f"{scope}/", f"{scope}."))
 
 
 def _shown(value: Any) -> str:
@@ -149,10 +155,17 @@ def _shown(value: Any) -> str:
     return getattr(value, "__name__", None) or (repr(value) if isinstance(value, str) else str(value))
 
 
-def layerwise_decay(scopes: Iterable[str], decay: float) -> list[Rule]:
-    """Return rules by which layer ``i`` of ``scopes`` (first to last) learns ``decay ** (n - i)`` times as fast."""
-    names = list(scopes)
+def layerwise_decay(scopes: Sequence[str], decay: float) -> list[Rule]:
+    """Return rules by which layer ``i`` of the n ``scopes`` (first to last) learns ``decay ** (n - i)`` times as fast.
+
+    Raises:
+        SchemaError: one scope instead of several, or a negative ``decay``.
+    """
+    if isinstance(scopes, str):
+        raise SchemaError("layerwise_decay takes the scopes of the layers, first to last", got=repr(scopes))
+    check_number("layerwise_decay: 'decay'", decay, positive=True)
+    count = len(scopes)
     return [
-        Rule(scope=name, lr_multiplier=decay ** (len(names) - 1 - at), label=f"layer {at + 1} of {len(names)}")
-        for at, name in enumerate(names)
+        Rule(scope=name, lr_multiplier=decay ** (count - at), label=f"layer {at} of {count}")
+        for at, name in enumerate(scopes, 1)
     ]

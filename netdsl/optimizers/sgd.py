@@ -22,6 +22,7 @@ class SGD(Optimizer):
 
     prefix: ClassVar[str] = "sgd"
     skips: ClassVar[bool] = True
+    spends: ClassVar[bool] = True
 
     momentum: float = 0.0
     nesterov: bool = True
@@ -55,10 +56,12 @@ class SGD(Optimizer):
 
     def _sparse(self, to: Updates, parameter: Parameter, found: SparseGradient, rate: Blob, one: Blob) -> None:
         w = parameter.blob
-        if to.nonfinite is not None:
-            raise SchemaError("SGD cannot skip the update of a sparse gradient", parameter=parameter.name)
-        m = to.state(w, "momentum") if self.momentum else None
-        grad = to.deduplicated(found, self.sparse_dedup)
+        m = to.state(w, "momentum") if self.momentum or to.nonfinite is not None else None
+        grad = to.deduplicated(found, self.sparse_dedup, parameter)
+        if m is not None and to.nonfinite is not None:
+            inputs = [grad.values, m, rate, w, grad.indices, one, to.nonfinite]
+            to.net.add("SparseScaledMomentumSGDUpdate", inputs, [m, w], self._args())
+            return
         if m is None:
             to.net.add("ScatterWeightedSum", [w, one, grad.indices, grad.values, rate], w)
             return
@@ -121,6 +124,7 @@ class FP16SGD(Optimizer):
     """
 
     prefix: ClassVar[str] = "fp16_sgd"
+    spends: ClassVar[bool] = True
 
     base_learning_rate: float = 0.1
     momentum: float = 0.0

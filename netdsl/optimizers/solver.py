@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import attrs
@@ -12,7 +13,8 @@ from netdsl.dsl import Parameter, Tag
 from netdsl.errors import FileFormatError, MissingExtraError, SchemaError, did_you_mean
 from netdsl.optimizers.adamw import AdamW
 from netdsl.optimizers.base import Optimizer, Trainable
-from netdsl.optimizers.clipping import Clip
+from netdsl.optimizers.checks import check_number
+from netdsl.optimizers.clipping import KINDS, Clip
 from netdsl.optimizers.grouped import build_groups
 from netdsl.optimizers.groups import ParamGroups, Settings, param_groups
 from netdsl.optimizers.master import LossScale
@@ -38,16 +40,22 @@ DEFAULTS: Mapping[str, Any] = {
     "STEPS": (30000,),
     "GAMMA": 0.1,
     "POLY_LR_POWER": 0.9,
+    "POLY_LR_CONSTANT_ENDING": 0.0,
     "WARMUP_FACTOR": 1.0,
     "WARMUP_ITERS": 0,
     "WARMUP_METHOD": "linear",
 }
-"""Every key of SOLVER and its default."""
+"""Every key of SOLVER that is heeded, and its default, whose kind the value has."""
+
+ELSEWHERE = ("IMS_PER_BATCH", "REFERENCE_WORLD_SIZE", "CHECKPOINT_PERIOD", "AMP")
+"""Keys of SOLVER that are not about the optimizer; the report names those that were given."""
 
 CLIP_DEFAULTS: Mapping[str, Any] = {"ENABLED": False, "CLIP_TYPE": "full_model", "CLIP_VALUE": 1.0, "NORM_TYPE": 2.0}
+OPTIMIZERS = ("SGD", "ADAMW")
 SCHEDULERS = {"WarmupMultiStepLR": "multistep", "WarmupCosineLR": "cosine", "WarmupPolyLR": "poly"}
 POSITION_TABLES = ("relative_position_bias_table", "absolute_pos_embed")
 ENDINGS = {"w": "weight", "b": "bias", "s": "weight", "scale": "weight", "bias": "bias"}
+"""How names in Caffe2's manner end, and what PyTorch calls such a parameter."""
 
 
 @attrs.frozen
@@ -64,18 +72,23 @@ class Difference:
 
 @attrs.frozen
 class BuiltOptimizer:
-    """What :func:`build_optimizer` did: the groups, the optimizer, and where the readings differ."""
+    """What :func:`build_optimizer` did: the groups, the optimizer, and where the readings differ.
+
+    ``unused`` are keys of the configuration that are not about the optimizer.
+    """
 
     groups: ParamGroups
     optimizer: Optimizer
     reading: Reading
     differences: tuple[Difference, ...]
+    unused: tuple[str, ...] = ()
 
     def report(self) -> str:
         """Say in a few lines what was built and where the two readings of the bias rule differ."""
         lines = [f"{type(self.optimizer).__name__} for {len(self.groups.trained)} parameters, bias rule {self.reading}"]
         lines += [f"  {difference}" for difference in self.differences]
         lines += [f"  rule {str(rule)!r} matches no parameter" for rule in self.groups.unmatched]
+        lines += [f"  SOLVER.{key} is not about the optimizer" for key in self.unused]
         return "\n".join(lines)
 
 
@@ -96,14 +109,15 @@ def build_optimizer(
 
     Raises:
         SchemaError: an unknown key, optimizer, schedule or reading; a value of the wrong kind or a negative one.
-        NetError: no parameter has a gradient.
+        NetError: no parameter has a gradient, or one is trained already.
         FileFormatError, MissingExtraError: a YAML file that cannot be read.
     """
     solver = read_solver(cfg)
-    optimizer = _optimizer(solver)
+    optimizer, clip = _optimizer(solver), _clip(solver["CLIP_GRADIENTS"])
     groups = param_groups(model, solver_rules(solver, reading))
-    build_groups(groups, optimizer, clip=_clip(solver["CLIP_GRADIENTS"]), loss_scale=loss_scale)
-    return BuiltOptimizer(groups, optimizer, reading, _differences(model, solver))
+    build_groups(groups, optimizer, clip=clip, loss_scale=loss_scale)
+    unused = tuple(key for key in ELSEWHERE if key in solver)
+    return BuiltOptimizer(groups, optimizer, reading, _differences(model, solver), unused)
 
 
 # ---------------------------------------------------------------------- the configuration
@@ -113,22 +127,24 @@ def read_solver(cfg: Mapping[str, Any] | str | os.PathLike[str]) -> dict[str, An
     """Return the SOLVER section with its defaults, checked."""
     whole = cfg if isinstance(cfg, Mapping) else _yaml(cfg)
     given = whole.get("SOLVER")
-    if not isinstance(given, Mapping):
+    if given is None:
         near = did_you_mean("SOLVER", [str(key) for key in whole])
         raise SchemaError("the configuration has no SOLVER section", did_you_mean=near)
-    _check_keys("SOLVER", given, DEFAULTS)
-    _check_keys("SOLVER.CLIP_GRADIENTS", given.get("CLIP_GRADIENTS", {}), CLIP_DEFAULTS)
-    solver = {**DEFAULTS, **given}
-    solver["CLIP_GRADIENTS"] = {**CLIP_DEFAULTS, **solver["CLIP_GRADIENTS"]}
-    for name in ("BASE_LR", "MOMENTUM", "WEIGHT_DECAY", "WEIGHT_DECAY_NORM", "WEIGHT_DECAY_EMBED", "WEIGHT_DECAY_BIAS"):
-        _check_number(f"SOLVER.{name}", solver[name])
-    _check_number("SOLVER.BACKBONE_MULTIPLIER", solver["BACKBONE_MULTIPLIER"])
-    for name, value in solver["LR_MULTIPLIER"].items():
-        _check_number(f"SOLVER.LR_MULTIPLIER[{name!r}]", value)
+    solver = {**DEFAULTS, **_section("SOLVER", given, DEFAULTS, ELSEWHERE)}
+    clip = _section("SOLVER.CLIP_GRADIENTS", solver["CLIP_GRADIENTS"], CLIP_DEFAULTS)
+    solver["CLIP_GRADIENTS"] = {**CLIP_DEFAULTS, **clip}
+    for key, factor in solver["LR_MULTIPLIER"].items():
+        if not isinstance(key, str):
+            raise SchemaError("SOLVER.LR_MULTIPLIER: a key is part of a parameter's name", got=repr(key))
+        check_number(f"SOLVER.LR_MULTIPLIER[{key!r}]", factor)
+    if sorted(solver["STEPS"]) != list(solver["STEPS"]):
+        raise SchemaError("SOLVER.STEPS are in order", got=solver["STEPS"])
     return solver
 
 
 def _yaml(path: str | os.PathLike[str]) -> Mapping[str, Any]:
+    if not isinstance(path, str | os.PathLike):
+        raise SchemaError("a configuration is a mapping or the path of a YAML file", got=repr(path))
     try:
         import yaml
     except ImportError:
@@ -143,61 +159,81 @@ def _yaml(path: str | os.PathLike[str]) -> Mapping[str, Any]:
     return found
 
 
-def _check_keys(where: str, given: Any, known: Mapping[str, Any]) -> None:
+def _section(where: str, given: Any, known: Mapping[str, Any], elsewhere: Sequence[str] = ()) -> Mapping[str, Any]:
+    """Return a section whose keys are known and whose values are of the kind of their defaults."""
     if not isinstance(given, Mapping):
-        raise SchemaError(f"{where} is no mapping", got=type(given).__name__)
-    for key in given:
-        if key not in known:
-            raise SchemaError(
-                f"{where} has no key {key!r}", keys=", ".join(known), did_you_mean=did_you_mean(str(key), known)
-            )
+        raise SchemaError(f"{where} is no mapping", got=repr(given))
+    for key, value in given.items():
+        if key in known:
+            _check_kind(f"{where}.{key}", value, known[key])
+        elif key not in elsewhere:
+            near = did_you_mean(str(key), known)
+            raise SchemaError(f"{where} has no key {key!r}", keys=", ".join(known), did_you_mean=near)
+    return given
 
 
-def _check_number(where: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise SchemaError(f"{where} is a number", got=repr(value))
-    if not value >= 0:
-        raise SchemaError(f"{where} is zero or positive", got=value)
+def _check_kind(where: str, value: Any, default: Any) -> None:
+    if isinstance(default, float):
+        check_number(where, value, infinite=where.endswith("NORM_TYPE"))
+        return
+    kinds: dict[type, tuple[Callable[[Any], bool], str]] = {
+        bool: (lambda v: isinstance(v, bool), "true or false"),
+        int: (_is_count, "a whole number, zero or positive"),
+        str: (lambda v: isinstance(v, str), "a text"),
+        tuple: (lambda v: isinstance(v, list | tuple) and all(map(_is_count, v)), "a list of whole numbers"),
+        dict: (lambda v: isinstance(v, Mapping), "a mapping"),
+    }
+    holds, expected = kinds[type(default)]
+    if not holds(value):
+        raise SchemaError(f"{where} is {expected}", got=repr(value))
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _choice(key: str, value: str, known: Sequence[str]) -> str:
+    if value not in known:
+        near = did_you_mean(value, known)
+        raise SchemaError(f"SOLVER.{key}: {value!r} is unknown", expected=", ".join(known), did_you_mean=near)
+    return value
 
 
 def _optimizer(solver: Mapping[str, Any]) -> Optimizer:
-    name = str(solver["OPTIMIZER"]).upper()
+    name = _choice("OPTIMIZER", solver["OPTIMIZER"].upper(), OPTIMIZERS)
     common: dict[str, Any] = {"base_learning_rate": float(solver["BASE_LR"]), **_schedule(solver)}
     if name == "SGD":
-        return SGD(momentum=float(solver["MOMENTUM"]), nesterov=bool(solver["NESTEROV"]), **common)
-    if name == "ADAMW":
-        return AdamW(weight_decay=float(solver["WEIGHT_DECAY"]), **common)
-    near = did_you_mean(name, ("SGD", "ADAMW"))
-    raise SchemaError(f"SOLVER.OPTIMIZER: {name!r} is unknown", expected="SGD, ADAMW", did_you_mean=near)
+        return SGD(momentum=float(solver["MOMENTUM"]), nesterov=solver["NESTEROV"], **common)
+    return AdamW(weight_decay=float(solver["WEIGHT_DECAY"]), **common)
 
 
 def _schedule(solver: Mapping[str, Any]) -> dict[str, Any]:
-    name = solver["LR_SCHEDULER_NAME"]
-    if name not in SCHEDULERS:
-        near = did_you_mean(str(name), SCHEDULERS)
-        raise SchemaError(
-            f"SOLVER.LR_SCHEDULER_NAME: {name!r} is unknown", expected=", ".join(SCHEDULERS), did_you_mean=near
-        )
-    policy = SCHEDULERS[name]
-    schedule: dict[str, Any] = {"warmup_iters": int(solver["WARMUP_ITERS"])}
+    policy = SCHEDULERS[_choice("LR_SCHEDULER_NAME", solver["LR_SCHEDULER_NAME"], tuple(SCHEDULERS))]
+    schedule: dict[str, Any] = {"warmup_iters": solver["WARMUP_ITERS"]}
     if policy == "multistep":
-        schedule.update(steps=[int(step) for step in solver["STEPS"]], gamma=float(solver["GAMMA"]))
+        schedule.update(steps=list(solver["STEPS"]), gamma=float(solver["GAMMA"]))
+    elif not solver["MAX_ITER"]:
+        raise SchemaError(f"SOLVER.MAX_ITER is positive with {solver['LR_SCHEDULER_NAME']}", got=0)
     else:
-        schedule["max_iter"] = int(solver["MAX_ITER"])
+        schedule["max_iter"] = solver["MAX_ITER"]
     if policy == "poly":
         schedule["power"] = float(solver["POLY_LR_POWER"])
+        schedule["end_lr"] = solver["POLY_LR_CONSTANT_ENDING"] * float(solver["BASE_LR"])
+        if solver["POLY_LR_CONSTANT_ENDING"] > 1:
+            raise SchemaError("SOLVER.POLY_LR_CONSTANT_ENDING is at most 1", got=solver["POLY_LR_CONSTANT_ENDING"])
     if solver["WARMUP_ITERS"]:
-        schedule.update(
-            warmup=str(solver["WARMUP_METHOD"]),
-            warmup_factor=float(solver["WARMUP_FACTOR"]),
-        )
+        schedule["warmup"] = _choice("WARMUP_METHOD", solver["WARMUP_METHOD"], ("linear", "constant"))
+        schedule["warmup_factor"] = float(solver["WARMUP_FACTOR"])
     return {"rate_operator": "WarmupLearningRate", "policy": policy, "schedule": schedule}
 
 
 def _clip(given: Mapping[str, Any]) -> Clip | None:
     if not given["ENABLED"]:
         return None
-    return Clip(str(given["CLIP_TYPE"]), float(given["CLIP_VALUE"]), float(given["NORM_TYPE"]))
+    for key in ("CLIP_VALUE", "NORM_TYPE"):
+        check_number(f"SOLVER.CLIP_GRADIENTS.{key}", given[key], positive=True, infinite=key == "NORM_TYPE")
+    kind = _choice("CLIP_GRADIENTS.CLIP_TYPE", given["CLIP_TYPE"], KINDS)
+    return Clip(kind, float(given["CLIP_VALUE"]), float(given["NORM_TYPE"]))
 
 
 # ---------------------------------------------------------------------- the rules
@@ -237,9 +273,9 @@ def solver_rules(solver: Mapping[str, Any], reading: Reading) -> list[Rule]:
     return rules + [Rule(weight_decay=decay, label=label, optional=True, **given) for label, given, decay in decays]
 
 
-def _contains(key: str) -> Any:
+def _contains(key: str) -> Callable[[Parameter], bool]:
     def contains(parameter: Parameter) -> bool:
-        return key in ".".join(module_and_name(parameter)) or key in parameter.name
+        return key in "{}.{}".format(*module_and_name(parameter)) or key in parameter.name
 
     return contains
 
@@ -253,14 +289,14 @@ def _is_position_table(parameter: Parameter) -> bool:
 
 
 def _is_bias(parameter: Parameter) -> bool:
-    return module_and_name(parameter)[1] == "bias" or parameter.tag is Tag.BIAS
+    return re.split(r"[./]", parameter.name)[-1] == "bias" or parameter.tag is Tag.BIAS
 
 
 def _is_in_bias_module(parameter: Parameter) -> bool:
     return "bias" in module_and_name(parameter)[0]
 
 
-def _bias_rule(reading: Reading) -> Any:
+def _bias_rule(reading: Reading) -> Callable[[Parameter], bool]:
     rules = {"as_meant": _is_bias, "as_written": _is_in_bias_module}
     if reading not in rules:
         near = did_you_mean(reading, rules)

@@ -152,7 +152,7 @@ def test_a_yaml_file(tmp_path: Any) -> None:
             "WarmupCosineLR",
         ),
         ({"CLIP_GRADIENTS": {"ENABLE": True}}, "SOLVER.CLIP_GRADIENTS has no key 'ENABLE'", "ENABLED"),
-        ({"CLIP_GRADIENTS": {"ENABLED": True, "CLIP_TYPE": "values"}}, "no clipping is called 'values'", "value"),
+        ({"CLIP_GRADIENTS": {"ENABLED": True, "CLIP_TYPE": "values"}}, "CLIP_TYPE: 'values' is unknown", "value"),
         ({"LR_MULTIPLIER": {"fc": -1}}, r"SOLVER.LR_MULTIPLIER\['fc'\] is zero or positive", None),
     ],
 )
