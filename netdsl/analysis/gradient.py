@@ -16,7 +16,7 @@ from netdsl.errors import GradientError, did_you_mean
 from netdsl.ir import UNKNOWN, BlobType, Device, DType, NetDef, OperatorDef, SourceLine, TensorType
 from netdsl.ir.args import NO_ARGS, Args
 from netdsl.ir.rename import map_nets, rename_blobs
-from netdsl.ops.schema import Operator, bound
+from netdsl.ops.schema import Operator, bound, is_known, lookup
 
 
 @attrs.frozen
@@ -149,7 +149,7 @@ class _Target(str):
     position: int
 
     def __new__(cls, name: str, position: int) -> _Target:
-        made = super().__new__(cls, name)
+        made = str.__new__(cls, name)
         made.position = position
         return made
 
@@ -166,12 +166,13 @@ class _ByFormal:
 
 @attrs.frozen
 class _Step:
-    """A forward operator with the versions of what it reads and writes."""
+    """A forward operator with the versions of what it reads and writes; ``shared`` has the memory that it writes."""
 
     op: OperatorDef
     index: int
     reads: dict[str, int]
     writes: dict[str, int]
+    shared: dict[str, int]
 
 
 def gradient(
@@ -210,6 +211,8 @@ class _Pass:
         self.last: dict[str, Grad | None] = {}
         """The gradient of the last value of blobs that are written more than once."""
         self.names = set(net.blobs())
+        self.aliases: dict[str, set[str]] = {}
+        """The blobs that share one memory, by each of them."""
         for index, op in enumerate(net.ops):
             self._record(index, op)
 
@@ -219,10 +222,21 @@ class _Pass:
             key = (name, reads[name])
             self.first_reader.setdefault(key, index)
             self.readers[key] += 1
-        for name in op.outputs:
+        shared = self._shared_memory(op)
+        for name in (*op.outputs, *shared):
             self.version[name] += 1
             self.writer[name, self.version[name]] = index
-        self.steps.append(_Step(op, index, reads, {name: self.version[name] for name in op.outputs}))
+        writes, also = ({name: self.version[name] for name in names} for names in (op.outputs, shared))
+        self.steps.append(_Step(op, index, reads, writes, also))
+
+    def _shared_memory(self, op: OperatorDef) -> set[str]:
+        """The other names of the memory that ``op`` writes; an alias writes none, but gives one more name."""
+        if not (is_known(op.type) and any(out.alias for out in lookup(op.type).outputs)):
+            return {m for name in op.outputs for m in self.aliases.get(name, ())} - set(op.outputs)
+        source, name = op.inputs[0], op.outputs[0]
+        joined = {*self.aliases.get(source, {source}), name}
+        self.aliases.update(dict.fromkeys(joined, joined))
+        return set()
 
     def run(self, losses: Mapping[str, str | None], types: Mapping[str, BlobType]) -> Backward:
         for loss, grad in losses.items():
@@ -232,6 +246,7 @@ class _Pass:
             if active is not None and not any((n, v) in active for n, v in step.reads.items()):
                 self._forget(step, {})
                 continue
+            self._require_apart(step)
             self._differentiate(step)
             self._accumulate(step)
         found = {name: grad or self.last.get(name) for name, grad in self.grads.of.items()}
@@ -274,7 +289,7 @@ class _Pass:
         active = {(w, v) for w in self.wrt for v in range(self.version[w] + 1)}
         for step in self.steps:
             if any((n, v) in active for n, v in step.reads.items()):
-                active.update(step.writes.items())
+                active.update((step.writes | step.shared).items())
         return active
 
     def _differentiate(self, step: _Step) -> None:
@@ -355,6 +370,17 @@ class _Pass:
             self.ops.append(_Op("Concat", terms, [joined, f"{joined}_split"], {"axis": 0}, _device(parts, op)))
             names.append(joined)
         return SparseGrad(*names)
+
+    def _require_apart(self, step: _Step) -> None:
+        """Raise if a gradient flows to what ``step`` writes under another name than its own."""
+        for name in step.shared:
+            if self.grads.of.get(name) is not None:
+                raise GradientError(
+                    f"the loss depends on blob {name!r} after its memory is written under another name",
+                    written_by=f"{step.op}     (operator {step.index} of net {self.net.name!r})",
+                    added_at=step.op.where,
+                    fix=f"let {step.op.type} write a fresh blob, or use Copy in place of the alias",
+                )
 
     def overwritten(self, name: str, version: int, step: _Step) -> GradientError:
         """The error that ``name`` will hold another value than ``step`` saw when the backward pass runs."""
@@ -492,7 +518,7 @@ class _Builder:
 def _flat(names: Sequence[Any]) -> list[Any]:
     flat: list[Any] = []
     for name in names:
-        if isinstance(name, tuple | list):
+        if isinstance(name, (tuple, list)):
             flat.extend(_flat(cast("Sequence[Any]", name)))
         elif name is not None:
             flat.append(name)

@@ -233,3 +233,24 @@ def test_wrt_tells_no_gradient_that_is_only_a_part() -> None:
     net.SumElements("t", "l1")
     net.SumElements("y", "l2")
     assert list(net.add_gradients(["l1", "l2"], wrt="z")) == ["l1", "t", "z"]
+
+
+def test_memory_written_under_another_name_is_refused() -> None:
+    net = nd.Net("n")
+    net.Alias("x", "y")
+    net.Relu("y", "y")
+    net.SumElements("x", "l")
+    net.SumElements("y", "l2")
+    assert list(net.add_gradients("l2")) == ["l2", "y", "x"]
+    with pytest.raises(GradientError, match="depends on blob 'x' after its memory is written under another name"):
+        net.add_gradients({"l": "seed"})
+
+
+def test_a_value_overwritten_under_another_name_is_missed() -> None:
+    net = nd.Net("n")
+    net.Sqr("x", "z")
+    net.Alias("x", "y")
+    net.Relu("y", "y")
+    net.SumElements("z", "l")
+    with pytest.raises(GradientError, match="the gradient of Sqr needs blob 'x' as it was"):
+        net.add_gradients("l")
