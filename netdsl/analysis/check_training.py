@@ -181,6 +181,7 @@ def _stale_copies(training: Training, types: Mapping[str, BlobType]) -> list[Fin
     """Parameters in two precisions, made from each other by the init net, of which only one is trained."""
     net, init = training.net, training.init
     forward = {n for op, role in zip(net.ops, training.roles, strict=True) if role is Role.FORWARD for n in op.inputs}
+    written = {name for op in net.ops for name in op.outputs}
     found: list[Finding] = []
     for at, *pair in training.copies():
         trained = [name for name in pair if name in training.moved]
@@ -190,7 +191,7 @@ def _stale_copies(training: Training, types: Mapping[str, BlobType]) -> list[Fin
         (moving,) = trained
         (stale,) = (name for name in pair if name != moving)
         if stale in written:
-            continue
+            continue  # rounded anew, though nothing reads it
         type_ = types.get(stale, UNKNOWN)
         precision = f" in {type_.dtype.value}" if isinstance(type_, TensorType) and type_.dtype else ""
         message = f"{moving!r} is trained, but its copy {stale!r}{precision} never changes"

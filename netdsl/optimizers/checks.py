@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -14,21 +15,13 @@ from netdsl.errors import SchemaError
 def check_number(what: str, value: Any, *, positive: bool = False, infinite: bool = False) -> None:
     """Raise SchemaError unless ``value`` is a number, zero or (``positive``) more, and finite but for ``infinite``."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        numeric = isinstance(value, str) and _is_number(value)
-        fix = f"in YAML a number with an exponent needs a dot: write 1.0e-4, not {value}" if numeric else None
+        exponent = isinstance(value, str) and re.fullmatch(r"[-+]?\d+[eE][-+]?\d+", value)
+        fix = "YAML wants a dot in a number with an exponent: 1.0e-4" if exponent else None
         raise SchemaError(f"{what} is a number", got=repr(value), fix=fix)
     if not (value > 0 if positive else value >= 0):
         raise SchemaError(f"{what} is {'positive' if positive else 'zero or positive'}", got=value)
     if math.isinf(value) and not infinite:
         raise SchemaError(f"{what} is finite", got=value)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def number(*, positive: bool = False, infinite: bool = False) -> Callable[..., None]:

@@ -96,6 +96,8 @@ class _Step:
         """Raise before anything is appended if the parameter cannot be trained so."""
         optimizer, name = self.optimizer(settings), settings.parameter.name
         kind = type(optimizer)
+        if not isinstance(optimizer, Optimizer):
+            raise SchemaError("the optimizer of groups is an Optimizer", expected="SGD(), AdamW(), ...", got=optimizer)
         if (kind.begin, kind.end) != (Optimizer.begin, Optimizer.end):
             raise SchemaError(f"{kind.__name__} takes no part in groups", fix="give build_groups SGD and loss_scale=")
         if self.loss_scale is not None and not optimizer.skips:

@@ -42,11 +42,17 @@ def _as_tag(value: Tag | str | None) -> Tag | None:
 
 
 def _as_kinds(value: str | Iterable[str] | None) -> tuple[str, ...]:
-    return () if value is None else ((value,) if isinstance(value, str) else tuple(value))
+    return () if value is None else _as_tuple("kind", (value,) if isinstance(value, str) else value)
 
 
-def _as_shape(value: Sequence[int | None] | None) -> tuple[int | None, ...] | None:
-    return None if value is None else tuple(value)
+def _as_shape(value: Iterable[int | None] | None) -> tuple[int | None, ...] | None:
+    return None if value is None else _as_tuple("shape", value)
+
+
+def _as_tuple(name: str, value: Any) -> tuple[Any, ...]:
+    if not isinstance(value, Iterable):
+        raise SchemaError(f"a rule's {name} is a list", got=repr(value))
+    return tuple(value)
 
 
 def _as_dtype(value: Any) -> DType | None:
