@@ -71,7 +71,9 @@ class Step:
         self.conv2 = Convolution(wide["conv1_relu"], wide["conv2_w"])
         self.rows = np.arange(len(wide["label"]))
         self.shifted, self.column = np.empty_like(wide["scores"]), np.empty((len(self.rows), 1), SINGLE)
-        self.masks = {name: np.empty(wide[name].shape, bool) for name in ("conv1_relu", "conv2_relu", "fc1_relu", "pool")}
+        self.masks = {
+            name: np.empty(wide[name].shape, bool) for name in ("conv1_relu", "conv2_relu", "fc1_relu", "pool")
+        }
         self.parameters = [f"{layer}_{p}" for layer in ("conv1", "conv2", "fc1", self.scores) for p in "wb"]
         self.spare = {name: np.empty(wide[name].shape, SINGLE) for name in self.parameters}
 

@@ -1,8 +1,9 @@
 """One training step of the demo's model against the same step written by hand in NumPy, computing the same blobs.
 
 Both sides start from the same state and are first held to the same results, blob by blob. Then they are timed in
-turn, with the threads of the matrix products limited to one (by CPU time) and not limited. The goal is a ratio of at most 1.10
-in float32; the exit status is 1 where it is missed.
+turn, with the threads of the matrix products limited to one (by CPU time) and not limited (by the clock, which
+means little on a busy machine). The goal is a ratio of at most 1.10 in float32; the exit status is 1 where it is
+missed.
 """
 
 from __future__ import annotations
@@ -48,9 +49,7 @@ def main() -> int:
     return int(failed)
 
 
-def compare(
-    program: Program, step: Step, rounds: int, steps: int, clock: Callable[[], float]
-) -> tuple[float, float]:
+def compare(program: Program, step: Step, rounds: int, steps: int, clock: Callable[[], float]) -> tuple[float, float]:
     """Return the least seconds a step, by hand and by the program."""
 
     def by_hand() -> None:

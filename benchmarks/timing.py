@@ -6,9 +6,7 @@ from collections.abc import Callable
 from time import perf_counter
 
 
-def interleaved(
-    rounds: int, *sides: Callable[[], object], clock: Callable[[], float] = perf_counter
-) -> list[float]:
+def interleaved(rounds: int, *sides: Callable[[], object], clock: Callable[[], float] = perf_counter) -> list[float]:
     """Return the least seconds that each of ``sides`` took in ``rounds`` rounds, in which all run once, in turn.
 
     What runs in one thread may be measured by ``process_time``, to which other programs matter less.

@@ -48,7 +48,9 @@ def steady(precision: str) -> Program:
     return program
 
 
-@pytest.mark.parametrize(("precision", "operators", "steps", "bound"), [("float32", 30, 30, 180), ("half", 50, 34, 520)])
+@pytest.mark.parametrize(
+    ("precision", "operators", "steps", "bound"), [("float32", 30, 30, 180), ("half", 50, 34, 520)]
+)
 def test_a_steady_step_dispatches_few_things(precision, operators, steps, bound):
     program = steady(precision)
     assert len(program.net.ops) == operators
