@@ -165,8 +165,8 @@ def _updated_twice(training: Training) -> list[Finding]:
 
 def _without_update(training: Training, reported: Iterable[str | None]) -> list[Finding]:
     """Parameters whose gradient is computed and that no gradient changes; frozen ones and those of rate 0 aside."""
-    rows = training.net.metadata.get("parameters", ())
-    frozen = {row.get("name") for row in rows if row.get("frozen") or row.get("lr") == 0}
+    rows = [r for r in training.net.metadata.get("parameters", ()) if r.get("frozen") or r.get("lr") == 0]
+    frozen = {name for row in rows for name in (row.get("name"), *row.get("copies", {}).values())}
     found: list[Finding] = []
     for use in training.parameters():
         if use.name in training.moved or use.name in frozen or use.name in reported:

@@ -48,7 +48,7 @@ DEFAULTS: Mapping[str, Any] = {
 """Every key of SOLVER that is heeded, and its default, whose kind the value has."""
 
 ELSEWHERE = ("IMS_PER_BATCH", "REFERENCE_WORLD_SIZE", "CHECKPOINT_PERIOD", "AMP")
-"""Keys of SOLVER that are not about the optimizer; the report names those that were given."""
+"""Keys of SOLVER that say nothing of groups or schedule; the report names those that were given."""
 
 CLIP_DEFAULTS: Mapping[str, Any] = {"ENABLED": False, "CLIP_TYPE": "full_model", "CLIP_VALUE": 1.0, "NORM_TYPE": 2.0}
 OPTIMIZERS = ("SGD", "ADAMW")
@@ -74,7 +74,7 @@ class Difference:
 class BuiltOptimizer:
     """What :func:`build_optimizer` did: the groups, the optimizer, and where the readings differ.
 
-    ``unused`` are keys of the configuration that are not about the optimizer.
+    ``unused`` are keys of the configuration that say nothing of groups or schedule.
     """
 
     groups: ParamGroups
@@ -88,7 +88,7 @@ class BuiltOptimizer:
         lines = [f"{type(self.optimizer).__name__} for {len(self.groups.trained)} parameters, bias rule {self.reading}"]
         lines += [f"  {difference}" for difference in self.differences]
         lines += [f"  rule {str(rule)!r} matches no parameter" for rule in self.groups.unmatched]
-        lines += [f"  SOLVER.{key} is not about the optimizer" for key in self.unused]
+        lines += [f"  SOLVER.{key} is not used" for key in self.unused]
         return "\n".join(lines)
 
 
