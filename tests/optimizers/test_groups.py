@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 import netdsl as nd
-from netdsl import optimizers
+from netdsl import io, layers, optimizers, viz
+from netdsl.analysis.check import check
+from netdsl.cli.main import main
 from netdsl.errors import NetError, SchemaError
 from netdsl.optimizers import Clip, Rule
 
@@ -177,8 +179,206 @@ def test_a_rule_that_matches_nothing_is_reported_with_near_names() -> None:
     assert len(groups.unmatched) == 1
 
 
+@pytest.mark.parametrize(
+    ("rule", "near"),
+    [
+        (Rule(kind="layernorm", momentum=0), "layer_norm"),
+        (Rule(scope="backbon", momentum=0), "backbone"),
+        (Rule(scope="backbone.atn", momentum=0), "backbone.attn"),
+        (Rule(regex="^head.fc.wight$", momentum=0), "head.fc.weight"),
+    ],
+    ids=str,
+)
+def test_near_names_are_of_the_kind_that_the_rule_matches(rule: Rule, near: str) -> None:
+    with pytest.warns(optimizers.UnmatchedRule, match=f"did you mean .*{near}"):
+        optimizers.param_groups(small_model(), [rule])
+
+
+def test_an_optional_rule_may_match_nothing_and_no_rules_decide_nothing() -> None:
+    model = small_model()
+    assert optimizers.param_groups(model, [Rule(name="x", momentum=0, optional=True)]).unmatched == ()
+    groups = optimizers.param_groups(model, [])
+    assert len(groups) == len(groups.trained) == 10
+    assert all(s.decided == {} and s.lr_multiplier == 1 for s in groups.values())
+
+
+def test_the_order_of_rules_matters_for_values_and_not_for_multipliers() -> None:
+    rules = [
+        Rule(weight_decay=0.1, lr_multiplier=0.5, label="a"),
+        Rule(tag="bias", weight_decay=0.2, lr_multiplier=0.25, label="b"),
+        Rule(kind="fc", weight_decay=0.3, lr_multiplier=3, label="c"),
+    ]
+    there = optimizers.param_groups(small_model(), rules)["head.fc.bias"]
+    back = optimizers.param_groups(small_model(), rules[::-1])["head.fc.bias"]
+    assert (there.weight_decay, back.weight_decay) == (0.3, 0.1)
+    assert there.lr_multiplier == back.lr_multiplier == 0.375
+    assert (there.decided["lr_multiplier"], back.decided["lr_multiplier"]) == ("a * b * c", "c * b * a")
+
+
+def test_names_with_dots_and_slashes() -> None:
+    model = nd.Model("m")
+    for name in ("a/b/c_w", "a.b.c", "ab/c_w", "a/b_w", "a[0].w"):
+        model.parameter(name, [2])
+    found = {
+        str(rule): {name for name in model.parameters if rule.matches(model.parameters[name])}
+        for rule in (
+            Rule(scope="a", momentum=0),
+            Rule(scope="a/b/", momentum=0),
+            Rule(scope="a.b", momentum=0),
+            Rule(scope="", momentum=0),
+            Rule(name="a*c*", momentum=0),
+            Rule(name="a[[]0].w", momentum=0),
+        )
+    }
+    assert found == {
+        "scope='a'": {"a/b/c_w", "a.b.c", "a/b_w"},
+        "scope='a/b/'": {"a/b/c_w"},
+        "scope='a.b'": {"a.b.c"},
+        "scope=''": set(model.parameters),
+        "name='a*c*'": {"a/b/c_w", "a.b.c", "ab/c_w"},
+        "name='a[[]0].w'": {"a[0].w"},
+    }
+
+
+def test_a_shared_parameter_counts_once_as_its_first_visit_made_it() -> None:
+    model = nd.Model("m")
+    with nd.name_scope("tokens"):
+        layers.embedding(model, model.input("ids", ("N",), "int32"), "fc", 4, 3, dense_gradient=True)
+    with model.sharing({"head": "tokens"}), nd.name_scope("head"):
+        scores = layers.fc(model, model.input("x", ("N", 3)), "fc", 3, 4)
+    model.add_gradients(model.net.AveragedLoss(scores, "loss"))
+    rules = [Rule(kind="embedding", weight_decay=0.5), Rule(name="tokens/fc_w", lr_multiplier=0.5)]
+    groups = optimizers.param_groups(model, rules)
+    assert list(groups) == ["tokens/fc_w", "tokens/fc_b"]
+    assert (groups["tokens/fc_w"].weight_decay, groups["tokens/fc_w"].lr_multiplier) == (0.5, 0.5)
+    optimizers.build_groups(groups, optimizers.AdamW())
+    assert [op.inputs[0] for op in model.net.definition.ops if op.type == "AdamW"] == ["tokens/fc_w", "tokens/fc_b"]
+
+
+class TestFreezing:
+    """By rules and by ``model.freeze``; the last word counts."""
+
+    def test_the_last_rule_wins(self) -> None:
+        rules = [Rule(scope="backbone", freeze=True, label="trained already"), Rule(kind="norm", freeze=False)]
+        groups = optimizers.param_groups(small_model(), rules)
+        assert not groups["backbone.norm.bias"].freeze
+        assert groups["backbone.proj.bias"].freeze
+        assert "backbone.norm.bias" in decided(groups)
+
+    def test_what_the_model_froze_stays_so_but_for_a_rule(self) -> None:
+        model = small_model()
+        model.freeze("head.*")
+        groups = optimizers.param_groups(model, [Rule(name="head.fc.bias", freeze=False)])
+        assert [name for name, s in groups.items() if s.freeze] == ["head.query.weight", "head.fc.weight"]
+        assert groups["head.fc.weight"].decided == {"freeze": "model.freeze"}
+
+    def test_later_rules_replace_earlier_ones(self) -> None:
+        model = small_model()
+        optimizers.param_groups(model, [Rule(scope="head", freeze=True)])
+        groups = optimizers.param_groups(model, [Rule(scope="backbone", freeze=True)])
+        assert {name for name, s in groups.items() if s.freeze} == {n for n in model.parameters if n.startswith("back")}
+        assert not model.parameters["head.fc.bias"].frozen
+
+    def test_a_refused_freeze_changes_nothing(self) -> None:
+        model, loss = EXAMPLE.build_model()
+        model.add_gradients(loss)
+        with pytest.raises(NetError, match="has a gradient already") as caught:
+            optimizers.param_groups(model, [Rule(scope="tower", freeze=True, label="the tower")])
+        assert caught.value.details["frozen by"] == "the tower"
+        assert not any(p.frozen or p.settings for p in model.params())
+
+
+class TestTables:
+    """What people read."""
+
+    def rows(self) -> tuple[nd.Model, list[dict[str, Any]]]:
+        model, loss = EXAMPLE.build_model()
+        groups = optimizers.param_groups(model, EXAMPLE.RULES)
+        model.add_gradients(loss)
+        optimizers.build_groups(groups, optimizers.AdamW(base_learning_rate=0.01))
+        return model, model.describe()
+
+    def test_which_rule_decided_each_value(self) -> None:
+        rows = {row["name"]: row for row in self.rows()[1]}
+        assert rows["block1/attn_q_b"]["decided"] == "lr: block1 is trained already; weight decay: tag=bias"
+        assert rows["tower/fc_w"]["decided"] == "freeze: scope='tower'"
+        assert rows["block1/fc1_w"] | {"gradient": None} == {
+            "name": "block1/fc1_w",
+            "shape": [16, 8],
+            "dtype": "float32",
+            "tag": "weight",
+            "kind": "fc",
+            "copies": {},
+            "gradient": None,
+            "frozen": False,
+            "optimizer": "AdamW",
+            "lr": 0.001,
+            "weight_decay": 0.05,
+            "decay": "decoupled",
+            "decided": "lr: block1 is trained already; weight decay: weights decay",
+        }
+
+    def test_describe_groups(self) -> None:
+        header, *lines = self.rows()[0].describe_groups().splitlines()
+        assert header.split() == ["name", "shape", "dtype", "kind", "lr", "weight", "decay", "optimizer", "decided"]
+        table = {line.split()[0]: line.split()[1:] for line in lines}
+        assert len(table) == len(lines) == 24
+        assert table["tokens_w"][:6] == ["11x8", "float32", "embedding", "0.01", "0.01", "decoupled"]
+        assert table["tower/fc_w"] == ["8x6", "float32", "fc", "frozen", "freeze:", "scope='tower'"]
+
+    def test_json_show_and_the_picture_have_it(self, tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+        model, _ = self.rows()
+        io.save(model.net, tmp_path / "train.json")
+        assert main(["show", str(tmp_path / "train.json"), "--params"]) == 0
+        shown = capsys.readouterr().out
+        page = viz.to_html(io.load(tmp_path / "train.json"))
+        for text in ("block1/attn_q_b", "decoupled", "lr: block1 is trained already; weight decay: tag=bias"):
+            assert text in shown
+            assert text in page
+
+
+def test_the_example_prints_its_table_and_checks_clean(capsys: pytest.CaptureFixture[str]) -> None:
+    EXAMPLE.main()
+    assert "absolute_pos_embed" in capsys.readouterr().out
+    model, loss = EXAMPLE.build_model()
+    groups = optimizers.param_groups(model, EXAMPLE.RULES)
+    model.add_gradients(loss)
+    optimizers.build_groups(groups, optimizers.AdamW(), clip=Clip("full_model", 0.5))
+    optimizers.EMA().build(model)
+    assert check(model.init_net.definition, model.net.definition) == []
+
+
 class TestBadRules:
     """Each names what is wrong."""
+
+    @pytest.mark.parametrize(
+        ("conditions", "message"),
+        [
+            ({"lr_multiplier": -0.1}, "'lr_multiplier' is zero or positive"),
+            ({"lr_multiplier": "0.1"}, "'lr_multiplier' is a number"),
+            ({"weight_decay": float("nan")}, "'weight_decay' is zero or positive"),
+            ({"weight_decay": float("inf")}, "'weight_decay' is finite"),
+            ({"weight_decay": True}, "'weight_decay' is a number"),
+            ({"name": 5, "momentum": 0}, "'name' is of the wrong kind"),
+            ({"regex": 5, "momentum": 0}, "'regex' is of the wrong kind"),
+            ({"scope": 5, "momentum": 0}, "'scope' is of the wrong kind"),
+            ({"where": "x", "momentum": 0}, "'where' is a function"),
+            ({"kind": 3, "momentum": 0}, "kind is a list"),
+            ({"shape": 3, "momentum": 0}, "shape is a list"),
+            ({"dtype": "float33", "momentum": 0}, "'float33' is no dtype"),
+            ({"freeze": "yes"}, "'freeze' is of the wrong kind"),
+            ({"optimizer": "SGD"}, "'optimizer' is of the wrong kind"),
+            ({"optimizer": optimizers.SGD}, "'optimizer' is of the wrong kind"),
+        ],
+    )
+    def test_wrong_values(self, conditions: dict[str, Any], message: str) -> None:
+        with pytest.raises(SchemaError, match=message):
+            Rule(**conditions)
+
+    @pytest.mark.parametrize("rules", [Rule(momentum=0), [{"momentum": 0}], "rules", [Rule(momentum=0), None]], ids=str)
+    def test_no_rules(self, rules: Any) -> None:
+        with pytest.raises(SchemaError, match="rules are a list of Rule"):
+            optimizers.param_groups(small_model(), rules)
 
     def test_no_regular_expression(self) -> None:
         with pytest.raises(SchemaError, match="no regular expression") as caught:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 import netdsl as nd
 from netdsl import layers, optimizers
+from netdsl.analysis.check import check
 from netdsl.dsl import Blob
 from netdsl.errors import FileFormatError, NetError, SchemaError
+from netdsl.initializers import PseudoFP16Initializer
 from netdsl.optimizers.solver import module_and_name
 
 SOLVER = {
@@ -93,6 +95,137 @@ def test_names_of_both_manners(name: str, expected: tuple[str, str]) -> None:
     assert module_and_name(nd.Parameter(Blob(name))) == expected
 
 
+# ---------------------------------------------------------------------- the seed's loop, written out
+
+
+class Module(NamedTuple):
+    """A module of PyTorch: its dotted name, its class, and its parameters: name, requires_grad, what it is."""
+
+    name: str
+    kind: str
+    parameters: list[tuple[str, bool, int]]
+
+
+NORM_TYPES = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm", "GroupNorm", "InstanceNorm2d", "LayerNorm"]
+OUR_KINDS = {
+    "BatchNorm2d": "spatial_bn",
+    "LayerNorm": "layer_norm",
+    "GroupNorm": "group_norm",
+    "InstanceNorm2d": "instance_norm",
+    "Embedding": "embedding",
+    "Linear": "fc",
+    "Conv2d": "conv",
+}
+MODULES = [
+    Module("", "Net", [("absolute_pos_embed", True, 0), ("bias", True, 1), ("weight", True, 2)]),
+    Module("backbone", "Swin", [("absolute_pos_embed", True, 3)]),
+    Module("backbone.patch_embed.proj", "Conv2d", [("weight", True, 4), ("bias", True, 5)]),
+    Module("backbone.patch_embed.norm", "LayerNorm", [("weight", True, 6), ("bias", True, 7)]),
+    Module(
+        "backbone.layers.0.attn", "Attention", [("relative_position_bias_table", True, 8), ("logit_scale", True, 9)]
+    ),
+    Module("backbone.layers.0.attn.qkv", "Linear", [("weight", True, 10), ("bias", True, 11)]),
+    Module("backbone.layers.0.bias_gate", "Linear", [("weight", True, 12), ("bias", True, 13)]),
+    Module("backbone.layers.0.bias_norm", "GroupNorm", [("weight", True, 14), ("bias", True, 15)]),
+    Module("backbone.frozen", "Linear", [("weight", False, 16), ("bias", False, 17)]),
+    Module("sem_seg.query_embed", "Embedding", [("weight", True, 18)]),
+    Module("sem_seg.bias_embed", "Embedding", [("weight", True, 19)]),
+    Module("sem_seg.tied", "Linear", [("weight", True, 18), ("bias", True, 20)]),
+    Module("sem_seg.norm", "BatchNorm2d", [("weight", True, 21), ("bias", True, 22)]),
+    Module("sem_seg.norm.relative_position_bias_table", "InstanceNorm2d", [("weight", True, 23), ("biased", True, 24)]),
+    Module("my_backbone_2.absolute_pos_embedding", "LayerNorm", [("absolute_pos_embed", True, 25)]),
+]
+
+
+def seed_groups(solver: dict[str, Any], reading: str) -> list[tuple[str, float, float]]:
+    """The seed's loop; ``as_meant`` asks the parameter's own name where the seed asks the module's."""
+    groups, memo = [], set()
+    for module_name, module_type, parameters in MODULES:
+        for param_name, requires_grad, identity in parameters:
+            if not requires_grad or identity in memo:
+                continue
+            memo.add(identity)
+            full = f"{module_name}.{param_name}"
+            lr, weight_decay = solver["BASE_LR"], solver["WEIGHT_DECAY"]
+            for key, factor in solver["LR_MULTIPLIER"].items():
+                if key in full:
+                    lr *= factor
+            if "backbone" in module_name:
+                lr *= solver["BACKBONE_MULTIPLIER"]
+            if "relative_position_bias_table" in param_name or "absolute_pos_embed" in param_name:
+                weight_decay = 0.0
+            if module_type in NORM_TYPES:
+                weight_decay = solver["WEIGHT_DECAY_NORM"]
+            if module_type == "Embedding":
+                weight_decay = solver["WEIGHT_DECAY_EMBED"]
+            if "bias" in module_name if reading == "as_written" else param_name == "bias":
+                weight_decay = solver["WEIGHT_DECAY_BIAS"]
+            groups.append((full.lstrip("."), lr, weight_decay))
+    return groups
+
+
+def seed_model() -> nd.Model:
+    model, memo = nd.Model("m"), set()
+    for module in MODULES:
+        for name, requires_grad, identity in module.parameters:
+            if identity not in memo:
+                memo.add(identity)
+                full = f"{module.name}.{name}".lstrip(".")
+                made = model.parameter(full, [2], "ConstantFill", kind=OUR_KINDS.get(module.kind, ""))
+                made.frozen = not requires_grad
+                made.grad = Blob(f"{full}_grad", model.net) if requires_grad else None
+    return model
+
+
+@pytest.mark.parametrize("name", ["ADAMW", "SGD"])
+@pytest.mark.parametrize("reading", ["as_written", "as_meant"])
+@pytest.mark.parametrize(
+    "multipliers",
+    [{}, {"backbone": 0.5, "attn": 0.25, ".weight": 3.0}, {"": 2.0, ".absolute_pos_embed": 7.0, "norm.b": 0.0}],
+    ids=len,
+)
+def test_the_groups_are_exactly_the_seeds(multipliers: dict[str, float], reading: Any, name: str) -> None:
+    solver = {
+        "OPTIMIZER": name,
+        "BASE_LR": 0.1,
+        "WEIGHT_DECAY": 0.05,
+        "WEIGHT_DECAY_NORM": 0.03,
+        "WEIGHT_DECAY_EMBED": 0.02,
+        "WEIGHT_DECAY_BIAS": 0.01,
+        "LR_MULTIPLIER": multipliers,
+        "BACKBONE_MULTIPLIER": 0.1,
+    }
+    model = seed_model()
+    built = optimizers.build_optimizer({"SOLVER": solver}, model, reading=reading)
+    expected = seed_groups(solver, reading)
+    found = [(s.parameter.name, 0.1 * s.lr_multiplier, s.weight_decay) for s in built.groups.trained]
+    assert [row[0] for row in found] == [row[0] for row in expected]
+    np.testing.assert_allclose([row[1:] for row in found], [row[1:] for row in expected], rtol=1e-9)
+    assert built.groups.unmatched == ()
+    in_net = steps_of(model)
+    assert in_net == {row[0]: pytest.approx(row[1:], rel=1e-6) for row in expected if row[1]}
+    both = [{n: d for n, _, d in seed_groups(solver, r)} for r in ("as_written", "as_meant")]
+    differ = {n: (both[0][n], both[1][n]) for n in both[0] if both[0][n] != both[1][n]}
+    assert {d.parameter: (d.as_written, d.as_meant) for d in built.differences} == differ
+    assert {"backbone.layers.0.bias_gate.weight", "bias", "sem_seg.norm.bias"} <= set(differ)
+
+
+def steps_of(model: nd.Model) -> dict[str, tuple[float, float]]:
+    """Learning rate and decay of each parameter, as the operators of the net have them."""
+    writers = {name: op for op in model.net.definition.ops for name in op.outputs}
+    fills = {op.outputs[0]: op.args.get("value") for op in model.init_net.definition.ops}
+    found: dict[str, tuple[float, float]] = {}
+    decays: dict[str, float] = {}
+    for op in model.net.definition.ops:
+        if op.type == "AdamW":
+            found[op.inputs[0]] = (writers[op.inputs[4]].args["base_lr"], op.args["weight_decay"])
+        elif op.type == "WeightedSum":
+            decays[op.inputs[2]] = fills[op.inputs[3]]
+        elif op.type == "MomentumSGDUpdate":
+            found[op.inputs[3]] = (writers[op.inputs[2]].args["base_lr"], decays.get(op.inputs[3], 0.0))
+    return found
+
+
 def linear() -> nd.Model:
     model = nd.Model("m")
     y = layers.fc(model, model.input("x", ("N", 3)), "fc", 3, 2)
@@ -153,6 +286,26 @@ def test_a_yaml_file(tmp_path: Any) -> None:
         ),
         ({"CLIP_GRADIENTS": {"ENABLE": True}}, "SOLVER.CLIP_GRADIENTS has no key 'ENABLE'", "ENABLED"),
         ({"CLIP_GRADIENTS": {"ENABLED": True, "CLIP_TYPE": "values"}}, "CLIP_TYPE: 'values' is unknown", "value"),
+        ({"CLIP_GRADIENTS": {"ENABLED": True, "CLIP_VALUE": 0}}, "CLIP_GRADIENTS.CLIP_VALUE is positive", None),
+        ({"CLIP_GRADIENTS": {"ENABLED": "yes"}}, "CLIP_GRADIENTS.ENABLED is true or false", None),
+        ({"CLIP_GRADIENTS": None}, "SOLVER.CLIP_GRADIENTS is a mapping", None),
+        ({"BASE_LR": float("nan")}, "SOLVER.BASE_LR is zero or positive", None),
+        ({"BASE_LR": float("inf")}, "SOLVER.BASE_LR is finite", None),
+        ({"WEIGHT_DECAY": None}, "SOLVER.WEIGHT_DECAY is a number", None),
+        ({"BACKBONE_MULTIPLIER": -1.0}, "SOLVER.BACKBONE_MULTIPLIER is zero or positive", None),
+        ({"STEPS": "abc"}, "SOLVER.STEPS is a list of whole numbers", None),
+        ({"STEPS": 3000}, "SOLVER.STEPS is a list of whole numbers", None),
+        ({"STEPS": [5, 3]}, "SOLVER.STEPS are in order", None),
+        ({"MAX_ITER": "many"}, "SOLVER.MAX_ITER is a whole number", None),
+        ({"MAX_ITER": 0, "LR_SCHEDULER_NAME": "WarmupPolyLR"}, "SOLVER.MAX_ITER is positive", None),
+        ({"WARMUP_ITERS": -1}, "SOLVER.WARMUP_ITERS is a whole number", None),
+        ({"WARMUP_ITERS": 5, "WARMUP_METHOD": "lineer"}, "SOLVER.WARMUP_METHOD: 'lineer' is unknown", "linear"),
+        ({"POLY_LR_CONSTANT_ENDING": 2.0, "LR_SCHEDULER_NAME": "WarmupPolyLR"}, "ENDING is at most 1", None),
+        ({"NESTEROV": 1}, "SOLVER.NESTEROV is true or false", None),
+        ({"OPTIMIZER": 3}, "SOLVER.OPTIMIZER is a text", None),
+        ({"LR_MULTIPLIER": [1]}, "SOLVER.LR_MULTIPLIER is a mapping", None),
+        ({"LR_MULTIPLIER": {3: 1.0}}, "a key is part of a parameter's name", None),
+        ({3: 1}, "SOLVER has no key 3", None),
         ({"LR_MULTIPLIER": {"fc": -1}}, r"SOLVER.LR_MULTIPLIER\['fc'\] is zero or positive", None),
     ],
 )
@@ -161,6 +314,74 @@ def test_errors_name_the_key(solver: dict[str, Any], message: str, near: str | N
         optimizers.build_optimizer({"SOLVER": solver}, linear())
     if near is not None:
         assert near in str(caught.value.details["did you mean"])
+
+
+def test_yaml_numbers_without_a_dot_are_explained(tmp_path: Any) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text("SOLVER: {BASE_LR: 1e-4}\n")
+    with pytest.raises(SchemaError, match=r"SOLVER\.BASE_LR is a number") as caught:
+        optimizers.build_optimizer(path, linear())
+    assert "1.0e-4" in caught.value.details["fix"]
+
+
+def test_a_configuration_of_the_seeds_project(tmp_path: Any) -> None:
+    path = tmp_path / "maskformer.yaml"
+    path.write_text(
+        "MODEL: {WEIGHTS: x.pkl}\n"
+        "SOLVER:\n"
+        "  IMS_PER_BATCH: 16\n"
+        "  OPTIMIZER: ADAMW\n"
+        "  BASE_LR: 0.0001\n"
+        "  MAX_ITER: 160000\n"
+        "  WARMUP_FACTOR: 1.0\n"
+        "  WARMUP_ITERS: 0\n"
+        "  WEIGHT_DECAY: 0.0001\n"
+        "  LR_SCHEDULER_NAME: WarmupPolyLR\n"
+        "  POLY_LR_POWER: 0.9\n"
+        "  POLY_LR_CONSTANT_ENDING: 0.01\n"
+        "  CLIP_GRADIENTS: {ENABLED: True, CLIP_TYPE: full_model, CLIP_VALUE: 0.01, NORM_TYPE: 2.0}\n"
+    )
+    model = linear()
+    built = optimizers.build_optimizer(path, model)
+    assert "SOLVER.IMS_PER_BATCH is not used" in built.report()
+    (rate,) = (op for op in model.net.definition.ops if op.type == "WarmupLearningRate")
+    assert rate.args["end_lr"] == np.float32(1e-6)
+    assert (rate.args["policy"], rate.args["max_iter"]) == ("poly", 160000)
+    assert check(model.init_net.definition, model.net.definition) == []
+
+
+def test_with_loss_scaling_and_masters() -> None:
+    scale = optimizers.LossScale(initial=16.0)
+    model = nd.Model("m")
+    model.initializer_class = PseudoFP16Initializer
+    y = layers.fc(model, model.input("x", ("N", 3), "float16"), "fc", 3, 2)
+    model.add_gradients(scale.scaled(model, model.net.AveragedLoss(model.net.HalfToFloat(y, "y"), "loss")))
+    optimizers.build_optimizer({"SOLVER": SOLVER | {"BACKBONE_MULTIPLIER": 1.0}}, model, loss_scale=scale)
+    assert check(model.init_net.definition, model.net.definition) == []
+    assert [op.inputs[0] for op in model.net.definition.ops if op.type == "AdamW"] == ["fc_w_fp32", "fc_b_fp32"]
+
+
+def test_a_name_that_only_ends_in_bias_is_none_as_meant() -> None:
+    model = nd.Model("m")
+    for name in ("attn.position_bias", "attn/position_bias", "attn/bias"):
+        model.parameter(name, [2], "ConstantFill").grad = Blob(f"{name}_grad", model.net)
+    found = decided(optimizers.build_optimizer({"SOLVER": SOLVER | {"BACKBONE_MULTIPLIER": 1.0}}, model))
+    assert {name: decay for name, (_, decay) in found.items()} == {
+        "attn.position_bias": 0.05, "attn/position_bias": 0.05, "attn/bias": 0,
+    }  # fmt: skip
+
+
+def test_twice_is_refused() -> None:
+    model = linear()
+    optimizers.build_optimizer({"SOLVER": {}}, model)
+    with pytest.raises(NetError, match="trained already"):
+        optimizers.build_optimizer({"SOLVER": {}}, model)
+
+
+@pytest.mark.parametrize("cfg", [0, None, 1.5], ids=str)
+def test_what_is_no_configuration(cfg: Any) -> None:
+    with pytest.raises(SchemaError, match="a configuration is a mapping or the path"):
+        optimizers.build_optimizer(cfg, linear())
 
 
 def test_other_errors() -> None:
