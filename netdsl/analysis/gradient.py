@@ -341,6 +341,8 @@ class _Pass:
                     fix="make the sparse one dense (EnsureDense, or a dense Gather)",
                 )
             base = self._base(name, parts)
+            if self.grads.count.get(base, 0) > (self.grads.of.get(name) == base):
+                base = f"_{base}_joined"  # another blob's gradient is passed on under this name
             join = self._join_sparse if isinstance(parts[0].grad, SparseGrad) else self._join_dense
             self.grads.set(name, join(parts, base, step.op))
 
@@ -423,10 +425,20 @@ class _Builder:
         self._added: list[_Op] = []
         self._mentions: dict[int, list[tuple[list[str], int]]] = defaultdict(list)
         op = step.op
-        targets = [_Target(f"{name}_grad", i) for i, name in enumerate(op.inputs)]
+        targets = [_Target(self._target(name), i) for i, name in enumerate(op.inputs)]
         ins, outs = declared.formal_inputs, declared.formal_outputs
         self.blob = _ByFormal(ins.by_name(list(map(_Input, op.inputs))) | outs.by_name(op.outputs))
         self.grad = _ByFormal(ins.by_name(targets) | outs.by_name(out_grads))
+
+    def _target(self, name: str) -> str:
+        """The usual name of an input's gradient, unless it holds another gradient that is still needed."""
+        usual, step, held = f"{name}_grad", self._step, self._owner.grads
+        if not held.count.get(usual):
+            return usual
+        own = sum(held.of.get(n) == usual for n in {*step.op.outputs, name})
+        parts = self._owner.parts.get((name, step.reads[name]), ())
+        passed = any(part.places == (None,) and part.grad == usual for part in parts)
+        return f"_{usual}_apart" if passed or held.count[usual] > own else usual
 
     @property
     def args(self) -> Args:

@@ -254,3 +254,48 @@ def test_a_value_overwritten_under_another_name_is_missed() -> None:
     net.SumElements("z", "l")
     with pytest.raises(GradientError, match="the gradient of Sqr needs blob 'x' as it was"):
         net.add_gradients("l")
+
+
+def test_a_gradient_passed_on_is_not_overwritten_while_another_blob_needs_it() -> None:
+    net = nd.Net("n")
+    net.Sqr("x", "q")
+    net.Copy("y", "z")
+    net.Negative("z", "z")
+    net.Sum(["z", "q"], "z")
+    net.SumElements("z", "l")
+    net.add_gradients("l")
+    assert lines(net, 6) == [
+        "z_grad = SumElementsGradient(z, l_autogen_grad)",
+        "_z_grad_apart = Negative(z_grad)",
+        "y_grad = CopyOnDeviceLike(_z_grad_apart, y)",
+        "x_grad = Scale(z_grad)",
+        "x_grad = Mul(x_grad, x)",
+    ]
+
+
+def test_a_gradient_passed_on_is_not_overwritten_by_what_is_added_to_it() -> None:
+    net = nd.Net("n")
+    net.Exp("z", "e")
+    net.Sum(["z", "e"], "z")
+    net.SumElements("z", "l")
+    net.add_gradients("l")
+    assert lines(net, 4) == [
+        "z_grad = SumElementsGradient(z, l_autogen_grad)",
+        "_z_grad_apart = Mul(e, z_grad)",
+        "_z_grad_apart = Sum(_z_grad_apart, z_grad)",
+    ]
+
+
+def test_a_gradient_passed_on_is_not_overwritten_by_a_sum_that_another_blob_does_not_share() -> None:
+    net = nd.Net("n")
+    net.Sum(["z", "x"], "s")
+    net.Sum(["z", "y"], "z")
+    net.SumElements("s", "l1")
+    net.SumElements("z", "l2")
+    grads = net.add_gradients(["l1", "l2"])
+    assert lines(net, 6) == [
+        "z_grad = SumElementsGradient(z, l2_autogen_grad)",
+        "s_grad = SumElementsGradient(s, l1_autogen_grad)",
+        "_z_grad_joined = Sum(z_grad, s_grad)",
+    ]
+    assert {k: str(grads[k]) for k in "xyz"} == {"x": "s_grad", "y": "z_grad", "z": "_z_grad_joined"}
