@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
+import itertools
 import re
 import shutil
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import pytest
 
 from netdsl.data.caffe2_operators import operators as caffe2_operators
 from netdsl.ops._index import MODULES
+from netdsl.ops.schema import OPERATORS
 
 ROOT = Path(__file__).resolve().parent.parent
 MODELS = ROOT / "tests" / "data" / "models"
@@ -44,13 +46,12 @@ def runs(page: Path) -> bool:
 def python_of(page: Path) -> Iterator[Code]:
     """The blocks of Python of a page; a block of text that follows one, with nothing between, is what it prints."""
     text = page.read_text("utf-8")
-    blocks = list(FENCE.finditer(text))
-    for block, following in zip(blocks, [*blocks[1:], None], strict=True):
-        if block[1] == "python":
-            prints = (
-                following is not None and following[1] == "text" and not text[block.end() : following.start()].strip()
-            )
-            yield Code(block[2], text[: block.start()].count("\n") + 1, following[2] if prints and following else None)
+    blocks = [*FENCE.finditer(text), None]
+    for block, following in itertools.pairwise(blocks):
+        if block is None or block[1] != "python":
+            continue
+        prints = following is not None and following[1] == "text" and text[block.end() : following.start()].isspace()
+        yield Code(block[2], text[: block.start()].count("\n") + 1, following[2] if prints else None)
 
 
 def same(printed: str, said: str) -> bool:
@@ -59,13 +60,21 @@ def same(printed: str, said: str) -> bool:
     return re.fullmatch(escaped, printed.rstrip(), re.DOTALL) is not None
 
 
+@pytest.fixture
+def forgetful():
+    """Forgets the operators that a page declares once the test is over."""
+    yield
+    for name in [name for name, declared in OPERATORS.items() if declared.__module__ == "__main__"]:
+        del OPERATORS[name]
+
+
 @pytest.mark.parametrize("page", [*filter(runs, PAGES)], ids=name_of)
-def test_python_runs_and_prints_what_the_page_says(page, tmp_path, monkeypatch):
+def test_python_runs_and_prints_what_the_page_says(page, tmp_path, monkeypatch, forgetful):
     """The blocks of a page are one program; it runs in a folder with a net of Caffe2's, as the pages assume."""
     for file in (MODELS / "super_resolution").glob("*_net.pb"):
         shutil.copy(file, tmp_path)
     monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {"__name__": "__main__"}
+    names = {"__name__": "__main__"}
     blocks = list(python_of(page))
     assert blocks, "the page shows no Python"
     for block in blocks:
