@@ -12,8 +12,8 @@ from netdsl.errors import GradientError, NetdslError
 from netdsl.ir import NetDef
 
 FED = ("x", "y", "z")
-UNARY = ("Negative", "Copy", "Sigmoid", "Scale", "Alias", "Exp", "Sqr")
-BINARY = ("Add", "Sum", "Sum", "Mul", "Sub")
+UNARY = ("Negative", "Negative", "Copy", "Sigmoid", "Alias", "Sqr")
+BINARY = ("Add", "Sum", "Sum", "Sum", "Sum", "Mul")
 STEP = 1e-5
 
 
@@ -25,7 +25,8 @@ def random_net(seed: int) -> tuple[nd.Net, list[str]]:
     for index in range(rng.randint(3, 9)):
         type_ = rng.choice(UNARY + BINARY)
         read = [rng.choice(blobs) for _ in range(1 if type_ in UNARY else 2)]
-        written = rng.choice(read) if rng.random() < 0.5 and type_ != "Alias" else f"t{index}"
+        over = type_ != "Alias" and rng.random() < 0.5
+        written = rng.choice(read if rng.random() < 0.8 else blobs) if over else f"t{index}"
         try:
             net.add(type_, read, written)
         except NetdslError:  # an operator that may not write there
