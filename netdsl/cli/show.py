@@ -126,11 +126,13 @@ def _enums(net: NetDef, index: int) -> str | None:
 
 def parameter_table(net: NetDef, init: NetDef | None, types: dict[str, BlobType]) -> str:
     """The parameters as a table: from the net's metadata, else as the nets tell."""
-    rows = net.metadata.get("parameters") or _parameters(net, init, types)
+    kept = net.metadata.get("parameters")
+    rows = kept or _parameters(net, init, types)
     if not rows:
         return "no parameters: the net trains nothing (--init tells what an init net makes for it)"
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    return table([name.replace("_", " ") for name in columns], [[_cell(row.get(n)) for n in columns] for row in rows])
+    told = table([name.replace("_", " ") for name in columns], [[_cell(row.get(n)) for n in columns] for row in rows])
+    return told if kept else f"{told}\n\nas read off the operators; a net saved as JSON keeps the table of its model"
 
 
 def _parameters(net: NetDef, init: NetDef | None, types: dict[str, BlobType]) -> list[dict[str, Any]]:
@@ -145,12 +147,23 @@ def _parameters(net: NetDef, init: NetDef | None, types: dict[str, BlobType]) ->
             "name": use.name,
             "type": types.get(use.name, UNKNOWN),
             "gradient": use.gradient,
+            "lr": _rate(net, use.updates),
             "updated by": by or "nothing",
         }
         rows.append(row | ({"copies": ", ".join(use.copies)} if init is not None else {}))
     if rows or init is None:
         return rows
     return [{"name": name, "type": types.get(name, UNKNOWN)} for name in net.inputs if name in found.made]
+
+
+def _rate(net: NetDef, updates: Iterable[int]) -> str | None:
+    """The learning rate that the first update reads, and its policy."""
+    for index in updates:
+        read = net.ops[index].inputs
+        for op in reversed(net.ops[:index]):
+            if "base_lr" in op.args and any(name in read for name in op.outputs):
+                return f"{abs(op.args['base_lr']):g} {op.args.get('policy', '')}".rstrip()
+    return None
 
 
 def _cell(value: Any) -> str:

@@ -73,10 +73,11 @@ def test_shapes_of_a_net_that_does_not_fit_say_where(tmp_path, capsys):
 
 
 def test_parameters_from_the_nets(show):
-    header, first, *rest = show("train.net", "--params", "--init", "init.net").splitlines()
+    header, first, *rest, blank, note = show("train.net", "--params", "--init", "init.net").splitlines()
     assert header.split("  ")[0] == "name"
+    assert (blank, note) == ("", "as read off the operators; a net saved as JSON keeps the table of its model")
     assert first.split() == [
-        *("conv1_w", "float16[16,", "1,", "3,", "3]", "conv1_w_grad"),
+        *("conv1_w", "float16[16,", "1,", "3,", "3]", "conv1_w_grad", "0.1", "step"),
         *("MomentumSGDUpdate", "(operator", "27)", "conv1_w_fp32"),
     ]
     assert len(rest) == 7
