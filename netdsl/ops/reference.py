@@ -79,4 +79,3 @@ def _argument(field: Any) -> str:
     if field.metadata["choices"]:
         text += f" One of {', '.join(field.metadata['choices'])}."
     return text
-

@@ -94,7 +94,8 @@ def test_swapped_names_are_no_renames():
 
 
 def test_names_in_nested_nets_follow():
-    text = 'net "n"\ninput c, x\ny = If(c, x)\n  then_net = net "t"\n    input x\n    y = Relu(x)\n    output y\noutput y\n'
+    text = 'net "n"\ninput c, x\ny = If(c, x)\n  then_net = net "t"\n'
+    text += "    input x\n    y = Relu(x)\n    output y\noutput y\n"
     assert changes(text.replace("x", "data"), text) == ["renamed blob x"]
     (change,) = diff(parse(text), parse(text.replace("Relu", "Tanh")))
     assert [what for what, _, _ in change.details] == ["argument then_net"]

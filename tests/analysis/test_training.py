@@ -29,7 +29,8 @@ def test_without_the_init_net_the_trained_blobs_are_the_parameters():
 
 def test_what_is_not_updated_says_so():
     init = parse(
-        'net "i"\nw = ConstantFill() {shape = [2]}\nv = ConstantFill() {shape = [2]}\none = ConstantFill() {shape = [1]}\n'
+        'net "i"\nw = ConstantFill() {shape = [2]}\nv = ConstantFill() {shape = [2]}\n'
+        "one = ConstantFill() {shape = [1]}\n"
     )
     net = parse(
         'net "n"\ninput w, v, one\nloss = Mul(w, v)\nloss_autogen_grad = ConstantFill(loss) {value = 1.0}\n'

@@ -31,9 +31,7 @@ class FC(Operator):
 
     axis: int = arg(1, doc="First axis of X that counts as features.")
     axis_w: int = arg(1, doc="First axis of W that counts as features.")
-    float16_compute: bool = arg(
-        False, doc="Allow half accumulation; here it is always float32.", hint=True
-    )
+    float16_compute: bool = arg(False, doc="Allow half accumulation; here it is always float32.", hint=True)
 
     def infer(self, X: TensorType, W: TensorType, b: TensorType) -> TensorType:
         batch, k = split_shape(X, self.axis)

@@ -87,7 +87,11 @@ CASES = [
          rows, half=False, label="half gradient"),
     Case("SparseScaledMomentumSGDUpdate", (steps * np.float32(np.nan), *table, twice, one(128), one(True, "?")), sparse,
          (table[0], table[2]), half=False, label="skips a NaN"),
-    Case("SparseScaledMomentumSGDUpdate", (steps, *table, twice + 2, one(128), one(False, "?")), refuses="out of range"),
+    Case(
+        "SparseScaledMomentumSGDUpdate",
+        (steps, *table, twice + 2, one(128), one(False, "?")),
+        refuses="out of range",
+    ),
     Case("SparseScaledMomentumSGDUpdate", (steps[:3], *table, twice, one(128), one(False, "?")),
          refuses="one row for each index"),
     Case("MasterMomentumSGDUpdate", (bad, *update[1:], one(128), one(True, "?")), args,
