@@ -46,7 +46,8 @@ class WeightAverage(abc.ABC):
                 raise NetError(f"parameter {parameter.name!r} is averaged already", by=self.of(weight))
         moved = [weight for _, weight in followed if to.net.computes(weight)]
         if not moved:
-            raise NetError(f"no parameter of model {model.name!r} is updated", fix="build the optimizer first")
+            fix = "build the optimizer first, one that updates single-precision blobs"
+            raise NetError(f"no parameter of model {model.name!r} is updated", fix=fix)
         for weight in moved:
             self.follow(to, weight, to.once("Copy", self.of(weight), {}, Blob(weight.name, to.init)))
 

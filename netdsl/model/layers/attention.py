@@ -32,8 +32,9 @@ def multi_head_attention(
     Raises:
         SchemaError: ``dim`` cannot be divided among the heads.
     """
-    if dim % heads:
-        raise SchemaError("attention divides the features among the heads", expected=f"a multiple of {heads}", got=dim)
+    if heads < 1 or dim % heads:
+        expected = f"a multiple of {heads}" if heads > 0 else "one head or more"
+        raise SchemaError("attention divides the features among the heads", expected=expected, got=f"{dim} / {heads}")
     net, size = model.net, dim // heads
     q, k, v = (
         _split_heads(
