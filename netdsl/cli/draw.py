@@ -32,7 +32,9 @@ def run(options: argparse.Namespace) -> int:
     if form not in FORMS:
         near = did_you_mean(form, FORMS)
         raise NetdslError(
-            f"cannot draw a file that ends in {options.output.suffix!r}", expected=".svg, .html, .dot", did_you_mean=near
+            f"cannot draw a file that ends in {options.output.suffix!r}",
+            expected=".svg, .html, .dot",
+            did_you_mean=near,
         )
     from netdsl import viz
 
