@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from netdsl.errors import InferenceError, NetdslError
 from netdsl.ir import UNKNOWN, BlobType, DType, NetDef, Opaque, OperatorDef
@@ -36,8 +36,7 @@ def _outputs(bound_op: Operator, op: OperatorDef, actual: Sequence[BlobType]) ->
     if rule is None or None in [getattr(t, "shape", ()) for t in actual]:
         return (UNKNOWN,) * len(op.outputs)
     result: Any = rule(*bound_op.formal_inputs.group(actual))
-    values = cast("tuple[BlobType, ...]", result) if isinstance(result, tuple) else (result,)
-    return tuple(bound_op.formal_outputs.flatten(values, len(op.outputs)))
+    return tuple(bound_op.formal_outputs.results(result, len(op.outputs)))
 
 
 def check_dtypes(bound_op: Operator, names: Sequence[str], actual: Sequence[BlobType]) -> None:

@@ -103,6 +103,10 @@ class Formals(Generic[F]):
                 flat.append(value)
         return flat
 
+    def results(self, result: Any, count: int) -> list[Any]:
+        """Return what a rule or a body gave, one value or a tuple with one per formal, as one value per blob."""
+        return self.flatten(result if isinstance(result, tuple) else (result,), count)
+
     def formal_at(self, index: int, count: int) -> F:
         """Return the formal that blob ``index`` of ``count`` stands for."""
         return self.aligned(count)[index]

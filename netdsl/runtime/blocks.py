@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from netdsl.runtime import half
+from netdsl.runtime.backends import Call
 from netdsl.runtime.trace import DTypeOf, Graph, Node, live
 
 Buffers = Mapping[str, np.ndarray]
-Call = tuple[Callable[..., object], tuple[Any, ...]]
 Slot = tuple[str, Any, int]
 """Where a value lies: ("buffer", blob, 0), ("register", kind, number) or ("one", uniform node, 0)."""
 

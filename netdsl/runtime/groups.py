@@ -12,7 +12,8 @@ import numpy as np
 from netdsl.ir import BlobType, TensorType
 from netdsl.ops.schema import Operator
 from netdsl.runtime import backends
-from netdsl.runtime.blocks import BLOCK, Blocks, Buffers, Call
+from netdsl.runtime.backends import Call
+from netdsl.runtime.blocks import BLOCK, Blocks, Buffers
 from netdsl.runtime.trace import Graph, Node, Shape, Sym, Tracer
 from netdsl.runtime.values import numpy_dtype
 
@@ -116,7 +117,7 @@ class Group:
             symbols.append(Sym(self.graph, node or self.graph.node("input", (), dtype, name, shape)))
         try:
             result = op.compute(Tracer(self.graph), *op.formal_inputs.group(symbols))  # type: ignore[attr-defined]
-            values = flat_outputs(op, result, len(outputs))
+            values = op.formal_outputs.results(result, len(outputs))
         except Exception:  # whatever is wrong with the body, running it plainly says so with its values at hand
             return None
         if len(values) != len(outputs) or len(set(outputs)) < len(outputs):
@@ -159,20 +160,9 @@ class Group:
 
 def _run_plainly(op: Operator, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
     result = op.compute(backends.get("numpy").xp, *op.formal_inputs.group(inputs))  # type: ignore[attr-defined]
-    values = [np.array(v) for v in flat_outputs(op, result, len(outputs))]
+    values = [np.array(v) for v in op.formal_outputs.results(result, len(outputs))]
     for to, value in zip(outputs, values, strict=True):
         np.copyto(to, value)
-
-
-def flat_outputs(op: Operator, result: Any, count: int) -> list[Any]:
-    """Return what a body returned as one value per recorded output."""
-    several = isinstance(result, tuple) and not (len(op.outputs) == 1 and op.outputs[0].many and not _nested(result))
-    values = result if several else (result,)
-    return op.formal_outputs.flatten(values, count)
-
-
-def _nested(result: tuple[Any, ...]) -> bool:
-    return len(result) == 1 and isinstance(result[0], tuple | list)
 
 
 def static(type_: BlobType | None) -> tuple[Any, Shape] | None:

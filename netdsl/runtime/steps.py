@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from netdsl.analysis.infer import infer_bound
 from netdsl.errors import BlobError, RunError
-from netdsl.ir import BlobType, Opaque, TensorType
+from netdsl.ir import BlobType, Opaque
 from netdsl.ops.schema import Runs, Samples
 from netdsl.runtime.backends import Backend, Call
 from netdsl.runtime.cells import Cell
@@ -96,8 +96,7 @@ def _apart(value: Any, inputs: Sequence[Any]) -> Any:
 
 def results(step: Step, result: Any) -> list[Any]:
     """Return what a body returned as one value per recorded output; None where it wrote nothing."""
-    values = result if isinstance(result, tuple) else (result,)
-    flat = step.bound.formal_outputs.flatten(values, len(step.op.outputs))
+    flat = step.bound.formal_outputs.results(result, len(step.op.outputs))
     if len(flat) != len(step.op.outputs):
         raise RunError(f"{step.op.type} returned {len(flat)} values", expected=len(step.op.outputs))
     return flat
@@ -207,8 +206,3 @@ def _type_of_any(source: Any, value: Any) -> BlobType:
     if isinstance(source, Cell):
         return source.type
     return type_of(value)
-
-
-def describe(type_: BlobType) -> str:
-    """Return a type as error notes show it."""
-    return str(type_) if isinstance(type_, TensorType | Opaque) else repr(type_)

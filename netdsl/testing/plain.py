@@ -75,7 +75,7 @@ class Plain:
             self._write(made, op, promised, result)
 
     def _write(self, made: Operator, op: OperatorDef, promised: tuple[BlobType, ...], result: Any) -> None:
-        results = made.formal_outputs.flatten(result if isinstance(result, tuple) else (result,), len(op.outputs))
+        results = made.formal_outputs.results(result, len(op.outputs))
         for name, type_, value in zip(op.outputs, promised, results, strict=True):
             if value is None:
                 continue

@@ -10,7 +10,7 @@ import numpy as np
 from netdsl.ir import DType, TensorType
 from netdsl.ops.schema import OPERATORS, In, Operator, Out, operator
 from netdsl.runtime import backends
-from netdsl.runtime.groups import Group, flat_outputs
+from netdsl.runtime.groups import Group
 
 Step = tuple[Operator, tuple[str, ...], tuple[str, ...]]
 Arrays = dict[str, np.ndarray]
@@ -50,7 +50,7 @@ def run_plain(steps: Iterable[Step], arrays: Arrays, xp: Any = None) -> None:
     with np.errstate(all="ignore"):
         for op, ins, outs in steps:
             result = op.compute(xp, *op.formal_inputs.group([arrays[k] for k in ins]))  # type: ignore[attr-defined]
-            values = [np.array(v) for v in flat_outputs(op, result, len(outs))]
+            values = [np.array(v) for v in op.formal_outputs.results(result, len(outs))]
             for k, v in zip(outs, values, strict=True):
                 if k in arrays and (arrays[k].dtype, arrays[k].shape) == (v.dtype, v.shape):
                     arrays[k][...] = v
