@@ -23,7 +23,8 @@ MODULES = {
         *("netdsl.analysis.graph", "netdsl.analysis.infer", "netdsl.analysis.roles", "netdsl.viz"),
     ),
     "Declaring and testing operators": (
-        *("netdsl.ops", "netdsl.ops.schema", "netdsl.ops.gradient", "netdsl.ops.reference", "netdsl.testing"),
+        *("netdsl.ops", "netdsl.ops.schema", "netdsl.ops.xp", "netdsl.ops.context", "netdsl.ops.gradient"),
+        *("netdsl.ops.reference", "netdsl.testing"),
     ),
     "Errors and data": ("netdsl.errors", "netdsl.data"),
 }

@@ -75,7 +75,7 @@ Index = _set("Index", _I, tied=False)
 Int32 = _set("Int32", [DType.INT32], tied=False)
 Counter = _set("Counter", [DType.INT64], tied=False)
 Boolean = _set("Boolean", [DType.BOOL], tied=False)
-Any = _set("Any", DType)
+AnyDType = _set("AnyDType", DType)
 AnyTensor = _set("AnyTensor", DType, tied=False)
 ANYTHING = Anything()
 

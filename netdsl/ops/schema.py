@@ -15,11 +15,9 @@ from netdsl.ir import Args, BlobType, OperatorDef
 from netdsl.ir.args import NO_ARGS, normalize
 from netdsl.ops._index import MODULES
 from netdsl.ops.argkinds import convert, kind_of
-from netdsl.ops.context import RunContext
-from netdsl.ops.dtypes import Any as AnyDType
-from netdsl.ops.dtypes import Anything, DTypes, Kind
+from netdsl.ops.dtypes import AnyDType, Anything, DTypes, Kind
 from netdsl.ops.formals import Formals
-from netdsl.ops.xp import Array, ArrayModule, Stream
+from netdsl.ops.xp import Array
 
 if TYPE_CHECKING:
     from netdsl.ops.gradient import Gradients
@@ -337,18 +335,14 @@ def bound(op: OperatorDef) -> Operator:
 
 __all__ = [
     "ANY_INPUT",
-    "Array",
-    "ArrayModule",
     "Computes",
     "Differentiable",
     "In",
     "Infers",
     "Operator",
     "Out",
-    "RunContext",
     "Runs",
     "Samples",
-    "Stream",
     "Trims",
     "all_types",
     "arg",

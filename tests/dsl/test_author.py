@@ -52,5 +52,5 @@ def test_where_there_is_only_ours() -> None:
 
 
 def test_every_authoring_package_exists_or_will() -> None:
-    there = {path.name for path in Path(nd.__file__).parent.iterdir() if path.is_dir()}
+    there = {path.stem for path in Path(nd.__file__).parent.iterdir()}
     assert there >= AUTHORING - {"compat", "onnx", "predict"}

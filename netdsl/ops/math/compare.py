@@ -7,7 +7,7 @@ import attrs
 from netdsl.errors import InferenceError
 from netdsl.ir import DType, TensorType
 from netdsl.ir.dims import conflict, merge_shapes, same
-from netdsl.ops.dtypes import Any, Boolean, Scalar
+from netdsl.ops.dtypes import AnyDType, Boolean, Scalar
 from netdsl.ops.math.broadcast import Broadcasting
 from netdsl.ops.schema import In, Operator, Out, arg, operator
 from netdsl.ops.xp import Array, ArrayModule
@@ -128,7 +128,7 @@ class Not(Operator):
 class Where(Operator):
     """X where C is true, else Y; all of one shape, or with ``broadcast_on_rows`` one C for each row of X and Y."""
 
-    inputs = (In("C", Boolean, doc="What to choose."), In("X", Any, doc="Taken where true."), In("Y", Any))
+    inputs = (In("C", Boolean, doc="What to choose."), In("X", AnyDType, doc="Taken where true."), In("Y", AnyDType))
     outputs = (Out("Z"),)
     elementwise = True
 

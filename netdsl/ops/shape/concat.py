@@ -8,8 +8,7 @@ from typing import Any
 from netdsl.errors import InferenceError
 from netdsl.ir import Dim, DType, TensorType
 from netdsl.ir.dims import canonical_axis, conflict, divide, merge, same, total
-from netdsl.ops import dtypes
-from netdsl.ops.dtypes import Index
+from netdsl.ops.dtypes import AnyDType, Index
 from netdsl.ops.gradient import Gradients
 from netdsl.ops.schema import In, Operator, Out, arg, operator
 from netdsl.ops.shape.common import free
@@ -23,7 +22,7 @@ _ORDER_DOC = "NCHW or NHWC: where the channels stand, for the default axis."
 class Concat(Operator):
     """Join tensors along an axis, or stack them along a new one (``add_axis``)."""
 
-    inputs = (In("Xs", dtypes.Any, many=1, doc="Tensors of one rank, equal but for the axis."),)
+    inputs = (In("Xs", AnyDType, many=1, doc="Tensors of one rank, equal but for the axis."),)
     outputs = (
         Out("Y", doc="The joined tensor."),
         Out("split_info", doc="int32: the extent of each input along the axis, for Split."),
@@ -70,7 +69,7 @@ class Split(Operator):
     """Cut a tensor into pieces along an axis: equal ones, or of the extents given."""
 
     inputs = (
-        In("X", dtypes.Any, doc="The tensor."),
+        In("X", AnyDType, doc="The tensor."),
         In("lengths", Index, optional=True, host=True, doc="The extents, as an input (instead of the argument)."),
     )
     outputs = (Out("Ys", many=1, view="X", doc="The pieces."),)

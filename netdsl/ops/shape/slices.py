@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from netdsl.errors import InferenceError, RunError, SchemaError
 from netdsl.ir import Dim, Shape, TensorType
 from netdsl.ir.dims import canonical_axis, conflict, divide, product
-from netdsl.ops.dtypes import Any, AnyTensor, Float, Index
+from netdsl.ops.dtypes import AnyDType, AnyTensor, Float, Index
 from netdsl.ops.gradient import Gradients
 from netdsl.ops.schema import In, Operator, Out, arg, operator
 from netdsl.ops.shape.common import dims_of, free
@@ -52,7 +52,7 @@ class Slice(Operator):
 class SliceGradient(Operator):
     """Gradient of :class:`Slice`: dY in its place, zeros elsewhere."""
 
-    inputs = (In("X", Any), _STARTS, _ENDS, In("dY", Any))
+    inputs = (In("X", AnyDType), _STARTS, _ENDS, In("dY", AnyDType))
     outputs = (Out("dX"),)
 
     starts: tuple[int, ...] | None = arg(None, doc=_STARTS_DOC)

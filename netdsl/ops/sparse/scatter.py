@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from netdsl.errors import InferenceError
 from netdsl.ir import DType, TensorType
 from netdsl.ir.dims import conflict, product
-from netdsl.ops.dtypes import Any, Float, Index, Single
+from netdsl.ops.dtypes import AnyDType, Float, Index, Single
 from netdsl.ops.schema import In, Operator, Out, operator
 from netdsl.ops.shape.common import dims_of, free, need_rank
 from netdsl.ops.sparse.common import check_indices
@@ -78,9 +78,9 @@ class ScatterAssign(Operator):
     """Overwrite rows of DATA in place; of a repeated index the last row counts."""
 
     inputs = (
-        In("DATA", Any, doc="The tensor to change."),
+        In("DATA", AnyDType, doc="The tensor to change."),
         In("INDICES", Index, doc="Which rows."),
-        In("SLICES", Any, doc="The new rows, one an index."),
+        In("SLICES", AnyDType, doc="The new rows, one an index."),
     )
     outputs = (Out("Y", enforced="DATA"),)
 

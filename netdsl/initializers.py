@@ -1,9 +1,9 @@
-"""The initializers: a fill operator with its arguments, and how precisions are kept."""
+"""Initializers append the operators that make a parameter to an init net, and say how its precisions are kept."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from netdsl.dsl import Blob, Net, Parameter
 from netdsl.dsl.types import as_dtype
@@ -11,14 +11,6 @@ from netdsl.errors import SchemaError
 from netdsl.ir import DType, TensorType
 
 OperatorAndArgs = tuple[str, Mapping[str, Any]]
-
-
-class MakesParameters(Protocol):
-    """What every initializer does."""
-
-    def create_param(self, param_name: Blob | str, init_net: Net, shape: Sequence[int]) -> Parameter:
-        """Append what makes the parameter to ``init_net`` and return its record."""
-        ...
 
 
 class Initializer:
