@@ -152,6 +152,13 @@ class Net(OpCalls):
         self._types[str(blob)] = self._declared[str(blob)] = type_
         self._definition = None
 
+    def adopt(self, blob: BlobLike, maker: Net) -> Blob:
+        """Return ``blob`` as one of this net, whose type is what is known in ``maker``, the net that makes it."""
+        name, known = str(blob), maker.type_of(blob)
+        if known != UNKNOWN and name not in self._written:
+            self.set_type(name, known)
+        return Blob(name, self)
+
     def annotate(self, key: str, value: Any) -> None:
         """Put ``value``, which JSON must be able to hold, into the metadata of the definition."""
         self.metadata[key] = value

@@ -13,7 +13,7 @@ import attrs
 from netdsl.dsl import Blob, GradientMap, Net, Parameter, Tag
 from netdsl.errors import NetError, SchemaError, did_you_mean
 from netdsl.initializers import ExternalInitializer, Initializer
-from netdsl.ir import NetDef, TensorType
+from netdsl.ir import NetDef
 from netdsl.model.tables import groups_text, row
 from netdsl.passes.edit import extract, inference
 
@@ -81,8 +81,8 @@ class Model:
             raise NetError(f"parameter {name!r} would overwrite a blob of this name", fix="give the layer another name")
         made = initializer.create_param(Blob(name, self.init_net), self.init_net, shape)
         made.tag, made.kind = tag, kind
-        made.blob_copy = {dtype: self.adopt(copy) for dtype, copy in made.blob_copy.items()}
-        made.blob = self.adopt(made.blob)
+        made.blob_copy = {dtype: self.net.adopt(copy, self.init_net) for dtype, copy in made.blob_copy.items()}
+        made.blob = self.net.adopt(made.blob, self.init_net)
         self.parameters[name] = made
         return made
 
@@ -91,13 +91,6 @@ class Model:
             return given
         name, kwargs = (given, {}) if isinstance(given, str) else given
         return (self.initializer_class or Initializer)(name, **kwargs)
-
-    def adopt(self, blob: Blob) -> Blob:
-        """Tell the net what the init net knows of a blob's type; return the net's blob."""
-        known = self.init_net.type_of(blob)
-        if known != TensorType():
-            self.net.set_type(blob, known)
-        return Blob(blob.name, self.net)
 
     @contextlib.contextmanager
     def sharing(self, scopes: Mapping[str, str]) -> Iterator[None]:

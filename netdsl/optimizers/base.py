@@ -10,7 +10,7 @@ import attrs
 
 from netdsl.dsl import Blob, Net, Parameter, SparseGradient, Tag, device_scope
 from netdsl.errors import NetError, SchemaError
-from netdsl.ir import UNKNOWN, Args, TensorType
+from netdsl.ir import Args, DType, TensorType
 from netdsl.optimizers.checks import number
 
 ITERATION, MUTEX = "optimizer_iteration", "iteration_mutex"
@@ -46,6 +46,33 @@ def with_values(grad: AnyGradient, made: Blob) -> AnyGradient:
     return SparseGradient(grad.indices, made) if isinstance(grad, SparseGradient) else made
 
 
+def dense_gradient(parameter: Parameter, optimizer: str) -> Blob:
+    """Return the gradient of a parameter that must be dense."""
+    if not isinstance(parameter.grad, Blob):
+        raise SchemaError(f"{optimizer} takes no sparse gradient", parameter=parameter.name)
+    return parameter.grad
+
+
+def masters(parameter: Parameter) -> tuple[Blob, Blob | None]:
+    """The single-precision blob of a parameter, and its half copy if there is one.
+
+    Raises:
+        SchemaError: copies, but none in float32 or float16.
+    """
+    copies = parameter.blob_copy
+    if not copies:
+        return parameter.blob, None
+    if DType.FLOAT in copies:
+        return copies[DType.FLOAT], parameter.blob
+    if DType.FLOAT16 in copies:
+        return parameter.blob, copies[DType.FLOAT16]
+    raise SchemaError(
+        f"parameter {parameter.name!r} has no single-precision master",
+        expected="a copy in float32 or float16",
+        got=", ".join(dtype.value for dtype in copies),
+    )
+
+
 class Updates:
     """Where an optimizer appends: state to the init net, steps to the net."""
 
@@ -61,7 +88,7 @@ class Updates:
         """Return the init net's blob ``name``, appending what makes it on first use."""
         if not self.init.computes(name):
             self.init.add(type_, inputs, Blob(name, self.init), args)
-        return self.adopt(name)
+        return self.net.adopt(name, self.init)
 
     def state(self, parameter: Blob, suffix: str) -> Blob:
         """Return the zeroed state blob of ``parameter``, shaped as it."""
@@ -74,13 +101,6 @@ class Updates:
     def one(self) -> Blob:
         """Return the blob that holds 1.0, one a net."""
         return self.constant("ONE_0_0", 1.0)
-
-    def adopt(self, name: str) -> Blob:
-        """Tell the net what the init net knows of a blob's type; return the net's blob."""
-        type_ = self.init.type_of(name)
-        if type_ != UNKNOWN and not self.net.computes(name):
-            self.net.set_type(name, type_)
-        return Blob(name, self.net)
 
     def iteration(self) -> Blob:
         """Return the iteration counter, counted up once a run; appended on first use."""
@@ -216,8 +236,7 @@ class Optimizer(abc.ABC):
                 self.update(updates, parameter)
             self.end(updates)
         for parameter in moved:
-            rate = self.base_learning_rate * parameter.lr_multiplier
-            parameter.settings.update(optimizer=type(self).__name__, lr=rate)
+            self.note(parameter, self.base_learning_rate * parameter.lr_multiplier)
         model.save_tables()
 
     @staticmethod

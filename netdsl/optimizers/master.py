@@ -8,11 +8,10 @@ from typing import ClassVar
 import attrs
 
 from netdsl.dsl import Blob, Parameter
-from netdsl.errors import NetError, SchemaError
+from netdsl.errors import NetError
 from netdsl.ir import DType
-from netdsl.optimizers.base import Optimizer, Trainable, Updates
+from netdsl.optimizers.base import Optimizer, Trainable, Updates, dense_gradient, masters
 from netdsl.optimizers.checks import number
-from netdsl.optimizers.sgd import dense_gradient
 
 
 @attrs.frozen(kw_only=True)
@@ -114,23 +113,3 @@ class MasterWeightSGD(Optimizer):
     def end(self, to: Updates) -> None:
         """Append the adaptation of a dynamic scale."""
         self.loss_scale.adapt(to)
-
-
-def masters(parameter: Parameter) -> tuple[Blob, Blob | None]:
-    """The single-precision blob of a parameter, and its half copy if there is one.
-
-    Raises:
-        SchemaError: copies, but none in float32 or float16.
-    """
-    copies = parameter.blob_copy
-    if not copies:
-        return parameter.blob, None
-    if DType.FLOAT in copies:
-        return copies[DType.FLOAT], parameter.blob
-    if DType.FLOAT16 in copies:
-        return parameter.blob, copies[DType.FLOAT16]
-    raise SchemaError(
-        f"parameter {parameter.name!r} has no single-precision master",
-        expected="a copy in float32 or float16",
-        got=", ".join(dtype.value for dtype in copies),
-    )

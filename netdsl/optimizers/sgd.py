@@ -9,7 +9,7 @@ import attrs
 from netdsl.dsl import Blob, Parameter, SparseGradient
 from netdsl.errors import SchemaError
 from netdsl.ir import DType
-from netdsl.optimizers.base import Optimizer, Updates
+from netdsl.optimizers.base import Optimizer, Updates, dense_gradient, masters
 
 
 @attrs.frozen(kw_only=True)
@@ -152,22 +152,7 @@ class FP16SGD(Optimizer):
 
     def _blobs(self, parameter: Parameter) -> tuple[Blob | None, Blob]:
         """The half blob to update, or None for an update in single precision; and the single blob."""
-        copies = parameter.blob_copy
-        if self.fp32_update or "spatbn" in parameter.name or not copies:
+        if self.fp32_update or "spatbn" in parameter.name:
             return None, parameter.blob
-        if DType.FLOAT in copies:
-            return parameter.blob, copies[DType.FLOAT]
-        if DType.FLOAT16 in copies:
-            return copies[DType.FLOAT16], parameter.blob
-        raise SchemaError(
-            f"parameter {parameter.name!r} has no copy that FP16SGD can use",
-            expected="a copy in float32 or float16",
-            got=", ".join(dtype.value for dtype in copies),
-        )
-
-
-def dense_gradient(parameter: Parameter, optimizer: str) -> Blob:
-    """Return the gradient of a parameter that must be dense."""
-    if not isinstance(parameter.grad, Blob):
-        raise SchemaError(f"{optimizer} takes no sparse gradient", parameter=parameter.name)
-    return parameter.grad
+        single, half = masters(parameter)
+        return half, single

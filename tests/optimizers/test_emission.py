@@ -151,7 +151,7 @@ def test_fp16_refuses_a_copy_of_another_dtype() -> None:
     model = half_model("blob_copy FLOAT")
     for p in model.params():
         p.blob_copy = {DType.DOUBLE: p.blob}
-    with pytest.raises(SchemaError, match="no copy that FP16SGD can use") as caught:
+    with pytest.raises(SchemaError, match="has no single-precision master") as caught:
         optimizers.FP16SGD().build(model)
     assert caught.value.details["got"] == "float64"
 

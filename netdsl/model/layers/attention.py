@@ -69,7 +69,8 @@ def _relative_bias(model: Model, name: str, length: int, heads: int) -> Blob:
     )
     index = model.net.blob(f"{name}_relative_position_index")
     distances = [i - j + length - 1 for i in range(length) for j in range(length)]
-    model.adopt(model.init_net.GivenTensorIntFill([], index, shape=[length * length], values=distances))
+    made = model.init_net.GivenTensorIntFill([], index, shape=[length * length], values=distances)
+    model.net.adopt(made, model.init_net)
     rows = model.net.Gather([table.blob, index], f"{name}_bias_rows", dense_gradient=1)
     square = [length, length, heads]
     split, _ = model.net.Reshape(rows, [f"{name}_bias_split", f"_{name}_bias_split_shape"], shape=square)
