@@ -13,14 +13,13 @@ from typing import Any
 import attrs
 
 from netdsl.analysis.infer import infer_bound
-from netdsl.errors import InferenceError, MissingKernelError, NetdslError, NetError, did_you_mean
-from netdsl.ir import BlobType, Dim, DType, NetDef, OperatorDef, TensorType
-from netdsl.ir.dims import conflict
+from netdsl.ir import BlobType, DType, NetDef, OperatorDef, TensorType
 from netdsl.ops.schema import Operator, bound
-from netdsl.ops.validate import check_formals
 from netdsl.runtime import kernels
 from netdsl.runtime.backends import Backend
 from netdsl.runtime.buffers import share
+from netdsl.runtime.groups import Group
+from netdsl.runtime.refusals import check_declared
 
 Known = tuple[BlobType, bool]
 """The type of a blob, and whether it lives on the host of a device workspace."""
@@ -34,9 +33,9 @@ class Step:
     op: OperatorDef
     bound: Operator
     types: tuple[BlobType, ...]
-    dynamic: bool = False
-    host: bool = False
-    shared: tuple[str | None, ...] = ()
+    dynamic: bool
+    host: bool
+    shared: tuple[str | None, ...]
     make: kernels.Make | None = None
 
     @property
@@ -58,7 +57,7 @@ class GroupStep:
     """Consecutive elementwise operators that run as one."""
 
     steps: tuple[Step, ...]
-    group: Any
+    group: Group
 
     def place(self, net: NetDef) -> str:
         """Where the operators stand, in words."""
@@ -89,51 +88,20 @@ class Plan:
 
 
 def nested_blobs(op: OperatorDef) -> tuple[set[str], set[str]]:
-    """What the nets nested in ``op`` read before writing it, and all that they write."""
-    reads: set[str] = set()
-    writes: set[str] = set()
+    """All blobs that the nets nested in ``op`` name, and those that they write."""
+    named: set[str] = set()
+    written: set[str] = set()
     for _, net in op.nested:
-        reads |= set(net.read_first())
         for inner in net.ops:
-            more_reads, more_writes = nested_blobs(inner)
-            reads |= more_reads - writes
-            writes |= {*inner.outputs, *more_writes}
-    return reads, writes
+            more_named, more_written = nested_blobs(inner)
+            written |= {*inner.outputs, *more_written}
+            named |= {*inner.inputs, *inner.outputs, *more_named}
+    return named, written
 
 
 def has_effects(operator: Operator) -> bool:
     """Whether the operator's body is ``run`` (as isinstance of Runs tells, which is slow)."""
     return hasattr(operator, "run")
-
-
-def check_keep(net: NetDef, keep: frozenset[str]) -> None:
-    """Refuse to keep what the net does not have."""
-    known = net.blobs()
-    for name in sorted(keep):
-        if name not in known:
-            raise NetError(f"net {net.name!r} has no blob {name!r} to keep", did_you_mean=did_you_mean(name, known))
-
-
-def resolve(net: NetDef) -> list[Operator]:
-    """Return the operators of ``net`` with their arguments bound, each of which can be executed.
-
-    Raises:
-        UnknownOperatorError, SchemaError, MissingKernelError: naming operator, net and author's line.
-    """
-    found: list[Operator] = []
-    for index, op in enumerate(net.ops):
-        try:
-            made = bound(op)
-            check_formals(type(made), op.inputs, op.outputs)
-            if not any(hasattr(made, body) for body in ("compute", "sample", "run")):
-                raise MissingKernelError(f"{op.type} cannot be executed: it has no body")
-        except NetdslError as error:
-            error.add_note(f"  in {op}     (operator {index} of net {net.name!r})")
-            if op.where:
-                error.add_note(f"  added at : {op.where}")
-            raise
-        found.append(made)
-    return found
 
 
 class Planner:
@@ -199,9 +167,9 @@ class Planner:
                 types[name] = type_
                 self._see(name, (type_, host or (self.two_places and is_text(type_))))
             self.outputs.append(found)
-            reads, writes = nested_blobs(op)
-            self.nested |= reads | writes
-            self.loose |= writes - set(op.outputs)
+            named, written = nested_blobs(op)
+            self.nested |= named
+            self.loose |= written - set(op.outputs)
         for name, (type_, _) in self.known.items():
             self._see(name, self.known[name] if isinstance(type_, TensorType) else (type_, False))
 
@@ -230,14 +198,14 @@ class Planner:
 
     def _units(self) -> Iterator[Unit]:
         pending: list[Step] = []
-        group: Any = None
+        group = Group()
         for index, (op, operator) in enumerate(zip(self.net.ops, self.operators, strict=True)):
             step = self._step(index, op, operator)
             if self._groupable(step):
-                if group is not None and self._join(group, step):
+                if pending and self._join(group, step):
                     pending.append(step)
                     continue
-                fresh = self._new_group()
+                fresh = Group()
                 if self._join(fresh, step):
                     if pending:
                         yield GroupStep(tuple(pending), group)
@@ -245,7 +213,7 @@ class Planner:
                     continue
             if pending:
                 yield GroupStep(tuple(pending), group)
-                group, pending = None, []
+                pending = []
             yield self._with_kernel(step)
         if pending:
             yield GroupStep(tuple(pending), group)
@@ -273,12 +241,7 @@ class Planner:
             return False  # the device cannot read it inside a kernel
         return not self.aliased.intersection((*step.op.inputs, *step.op.outputs))
 
-    def _new_group(self) -> Any:
-        from netdsl.runtime.groups import Group
-
-        return Group()
-
-    def _join(self, group: Any, step: Step) -> bool:
+    def _join(self, group: Group, step: Step) -> bool:
         op = step.op
         types = {name: self.seen[name][0] for name in (*op.inputs, *op.outputs)}
         return group.try_add(step.bound, op.inputs, op.outputs, types)
@@ -339,39 +302,3 @@ def needs(op: OperatorDef, name: str) -> bool:
         return False
     formals: Any = bound(op).formal_inputs.aligned(len(op.inputs))
     return any(blob == name and not formal.lazy for blob, formal in zip(op.inputs, formals, strict=True))
-
-
-def check_declared(net: NetDef, types: Mapping[str, BlobType]) -> None:
-    """Check what the workspace holds against the net's declared input types; named dims must agree.
-
-    Raises:
-        InferenceError: a blob of another type than the net declares.
-    """
-    named: dict[str, tuple[Dim, str]] = {}
-    for name, declared in net.types.items():
-        got = types.get(name)
-        if got is None:
-            continue
-        if not _fits(declared, got):
-            raise InferenceError(f"blob {name!r} is not what net {net.name!r} declares", expected=declared, got=got)
-        if not (isinstance(declared, TensorType) and isinstance(got, TensorType)):
-            continue
-        for dim, extent in zip(declared.shape or (), got.shape or (), strict=False):
-            if isinstance(dim, str):
-                first, owner = named.setdefault(dim, (extent, name))
-                if first != extent:
-                    raise InferenceError(
-                        f"inputs of net {net.name!r} disagree on the extent {dim!r}",
-                        expected=f"{first}, as blob {owner!r}",
-                        got=f"{extent}, blob {name!r}",
-                    )
-
-
-def _fits(declared: BlobType, got: BlobType) -> bool:
-    if not (isinstance(declared, TensorType) and isinstance(got, TensorType)):
-        return declared == got
-    if declared.dtype not in (None, got.dtype):
-        return False
-    if declared.shape is None or got.shape is None:
-        return True
-    return len(declared.shape) == len(got.shape) and not any(map(conflict, declared.shape, got.shape))

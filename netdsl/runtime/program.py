@@ -10,13 +10,14 @@ from operator import length_hint
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from netdsl.errors import BlobError, RunError, did_you_mean
+from netdsl.errors import BlobError, RunError
 from netdsl.ir import BlobType, NetDef, OperatorDef, TensorType
 from netdsl.ops.xp import Stream
 from netdsl.runtime.backends import Backend, Call
 from netdsl.runtime.cells import Cell
 from netdsl.runtime.context import Context
-from netdsl.runtime.plan import GroupStep, Known, Plan, Planner, Step, Unit, check_keep, needs, resolve
+from netdsl.runtime.plan import GroupStep, Known, Plan, Planner, Step, Unit, needs
+from netdsl.runtime.refusals import check_keep, missing, resolve
 from netdsl.runtime.steps import Rebind, bind_step
 from netdsl.runtime.values import numpy_dtype, type_of
 
@@ -174,9 +175,9 @@ class Program:
         if not self.stale:
             return
         cells = [self.workspace.cell(name) for name in self._reads]
-        missing = [cell.name for cell in cells if not cell.ready]
-        if missing:
-            raise self._missing(missing)
+        lacking = [cell.name for cell in cells if not cell.ready]
+        if lacking:
+            raise missing(lacking, self.net, self.workspace)
         key = tuple([(cell.type, self.two_places and self.host.is_array(cell.value)) for cell in cells])
         plan = self._plans.get(key)
         if plan is None:
@@ -219,7 +220,7 @@ class Program:
         shares: dict[str, str] = {}
         for unit in plan.units:
             for step in unit.steps:
-                for name, source in zip(step.op.outputs, step.shared or (None,) * len(step.op.outputs), strict=True):
+                for name, source in zip(step.op.outputs, step.shared, strict=True):
                     writer.setdefault(name, step.index)
                     if source is not None and not step.dynamic:
                         shares[name] = source
@@ -341,28 +342,6 @@ class Program:
             raise Rebind
 
     # errors
-
-    def _missing(self, names: Sequence[str]) -> BlobError:
-        name, workspace = names[0], self.workspace
-        index, reader = next((i, op) for i, op in enumerate(self.net.ops) if name in op.inputs)
-        near = did_you_mean(name, set(workspace.blobs) - set(names))
-        what = f"blob {name!r} does not exist in the workspace"
-        if len(names) > 1:
-            what = f"{len(names)} blobs do not exist in the workspace: {', '.join(map(repr, names))}"
-            near = None
-        elided = [n for n in names if workspace.cell(n).elided_by is not None]
-        fix = None
-        if elided:
-            fix = f"net {workspace.cell(elided[0]).elided_by!r} does not store it; name it in keep="
-        elif near is None:
-            fix = "run the init net first; Workspace.run_missing(init_net) runs only what is new in it"
-        return BlobError(
-            what,
-            read_by=f"{reader}     (operator {index} of net {self.net.name!r})",
-            added_at=reader.where,
-            did_you_mean=near,
-            fix=fix,
-        )
 
     def _fail(self, error: BaseException, call: int) -> None:
         """Tell which operator failed; give unwritten blobs back what they held."""

@@ -1,0 +1,101 @@
+"""What is refused before a net runs: what it cannot execute, keep or find in the workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from netdsl.errors import BlobError, InferenceError, MissingKernelError, NetdslError, NetError, did_you_mean
+from netdsl.ir import BlobType, Dim, NetDef, TensorType
+from netdsl.ir.dims import same
+from netdsl.ops.schema import Operator, bound
+from netdsl.ops.validate import check_formals
+
+if TYPE_CHECKING:
+    from netdsl.runtime.workspace import Workspace
+
+
+def check_keep(net: NetDef, keep: frozenset[str]) -> None:
+    """Refuse to keep what the net does not have."""
+    known = net.blobs()
+    for name in sorted(keep):
+        if name not in known:
+            raise NetError(f"net {net.name!r} has no blob {name!r} to keep", did_you_mean=did_you_mean(name, known))
+
+
+def resolve(net: NetDef) -> list[Operator]:
+    """Return the operators of ``net`` with their arguments bound, each of which can be executed.
+
+    Raises:
+        UnknownOperatorError, SchemaError, MissingKernelError: naming operator, net and author's line.
+    """
+    found: list[Operator] = []
+    for index, op in enumerate(net.ops):
+        try:
+            made = bound(op)
+            check_formals(type(made), op.inputs, op.outputs)
+            if not any(hasattr(made, body) for body in ("compute", "sample", "run")):
+                raise MissingKernelError(f"{op.type} cannot be executed: it has no body")
+        except NetdslError as error:
+            error.add_note(f"  in {op}     (operator {index} of net {net.name!r})")
+            if op.where:
+                error.add_note(f"  added at : {op.where}")
+            raise
+        found.append(made)
+    return found
+
+
+def missing(names: Sequence[str], net: NetDef, workspace: Workspace) -> BlobError:
+    """The error that the workspace lacks the blobs ``names``, which ``net`` reads."""
+    name = names[0]
+    index, reader = next((i, op) for i, op in enumerate(net.ops) if name in op.inputs)
+    near = did_you_mean(name, set(workspace.blobs) - set(names))
+    what = f"blob {name!r} does not exist in the workspace"
+    if len(names) > 1:
+        what = f"{len(names)} blobs do not exist in the workspace: {', '.join(map(repr, names))}"
+        near = None
+    elided = [n for n in names if workspace.cell(n).elided_by is not None]
+    fix = None
+    if elided:
+        fix = f"net {workspace.cell(elided[0]).elided_by!r} does not store it; name it in keep="
+    elif near is None:
+        fix = "run the init net first; Workspace.run_missing(init_net) runs only what is new in it"
+    return BlobError(
+        what,
+        read_by=f"{reader}     (operator {index} of net {net.name!r})",
+        added_at=reader.where,
+        did_you_mean=near,
+        fix=fix,
+    )
+
+
+def check_declared(net: NetDef, types: Mapping[str, BlobType]) -> None:
+    """Check what the workspace holds against the net's declared input types; named dims must agree.
+
+    Raises:
+        InferenceError: a blob of another type than the net declares.
+    """
+    named: dict[str, tuple[Dim, str]] = {}
+    for name, declared in net.types.items():
+        got = types.get(name)
+        if got is None:
+            continue
+        if not _fits(declared, got):
+            raise InferenceError(f"blob {name!r} is not what net {net.name!r} declares", expected=declared, got=got)
+        if not (isinstance(declared, TensorType) and isinstance(got, TensorType)):
+            continue
+        for dim, extent in zip(declared.shape or (), got.shape or (), strict=False):
+            if isinstance(dim, str):
+                first, owner = named.setdefault(dim, (extent, name))
+                if first != extent:
+                    raise InferenceError(
+                        f"inputs of net {net.name!r} disagree on the extent {dim!r}",
+                        expected=f"{first}, as blob {owner!r}",
+                        got=f"{extent}, blob {name!r}",
+                    )
+
+
+def _fits(declared: BlobType, got: BlobType) -> bool:
+    if not (isinstance(declared, TensorType) and isinstance(got, TensorType)):
+        return declared == got
+    return declared.dtype in (None, got.dtype) and same(declared.shape, got.shape)
