@@ -54,7 +54,7 @@ def steady(precision: str) -> Program:
 def test_a_steady_step_dispatches_few_things(precision, operators, steps, bound):
     program = steady(precision)
     assert len(program.net.ops) == operators
-    assert len(program.steps) <= steps
+    assert len(program.plan.units) <= steps
     assert program.calls <= bound
     before = program._calls
     program.run()

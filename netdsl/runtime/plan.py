@@ -72,8 +72,9 @@ Unit = Step | GroupStep
 class Plan:
     """The steps of a net for inputs of given types.
 
-    ``types`` and ``hosts`` speak of bound blobs. ``stored`` blobs live in the workspace, ``private``
-    ones in numbered buffers of the program that they share; what is in neither is never stored.
+    ``units`` are what is dispatched: operators, and groups of elementwise ones. ``types`` and ``hosts`` speak
+    of bound blobs. ``stored`` blobs live in the workspace, ``private`` ones in numbered buffers of the program
+    that they share; what is in neither is never stored.
     """
 
     net: NetDef

@@ -15,10 +15,9 @@ from netdsl.ir import BlobType, NetDef, OperatorDef, TensorType
 from netdsl.ops.xp import Stream
 from netdsl.runtime.backends import Backend, Call
 from netdsl.runtime.cells import Cell
-from netdsl.runtime.context import Context
 from netdsl.runtime.plan import GroupStep, Known, Plan, Planner, Step, Unit, needs
 from netdsl.runtime.refusals import check_keep, missing, resolve
-from netdsl.runtime.steps import Rebind, bind_step
+from netdsl.runtime.steps import Context, Rebind, bind_step
 from netdsl.runtime.values import numpy_dtype, type_of
 
 if TYPE_CHECKING:
@@ -70,11 +69,6 @@ class Program:
         self._prepare()
         assert self._plan is not None
         return self._plan
-
-    @property
-    def steps(self) -> tuple[Unit, ...]:
-        """What is dispatched in one run: operators, and groups of elementwise operators."""
-        return self.plan.units
 
     @property
     def calls(self) -> int:

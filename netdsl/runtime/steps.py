@@ -6,10 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from netdsl.analysis.infer import infer_bound
 from netdsl.errors import BlobError, RunError
-from netdsl.ir import BlobType, Opaque
+from netdsl.ir import BlobType, NetDef, Opaque, OperatorDef
 from netdsl.ops.schema import Runs, Samples
+from netdsl.ops.xp import ArrayModule
 from netdsl.runtime.backends import Backend, Call
 from netdsl.runtime.cells import Cell
 from netdsl.runtime.plan import Step, host_input, needs
@@ -21,6 +24,28 @@ if TYPE_CHECKING:
 
 class Rebind(Exception):
     """An operator with effects gave another array to a blob that later calls are bound to; its program catches it."""
+
+
+@attrs.frozen(eq=False)
+class Context:
+    """What an operator with effects is given (see :class:`netdsl.ops.context.RunContext`)."""
+
+    program: Program
+    op: OperatorDef
+    xp: ArrayModule
+    memory: dict[str, Any]
+
+    def execute(self, net: NetDef) -> None:
+        """Run a nested net in the same workspace, under the same hooks."""
+        self.program.workspace.run(net, hooks=self.program.hooks)
+
+    def fetch(self, name: str) -> Any:
+        """Return a blob of the workspace, as ``Workspace.fetch`` does."""
+        return self.program.workspace.fetch(name)
+
+    def write(self, text: str) -> None:
+        """Print one line to the workspace's ``output``."""
+        print(text, file=self.program.workspace.output)
 
 
 def bind_step(step: Step, program: Program, arrays: Mapping[str, Any]) -> list[Call]:

@@ -19,7 +19,7 @@ def both_ways(record: OperatorDef, *inputs: np.ndarray) -> None:
         ws.feed(name, value)
     program = ws.create(net(record))
     program.run(2)
-    assert program.steps[0].make is not None
+    assert program.plan.units[0].make is not None
     operator = bound(record)
     with np.errstate(all="ignore"):
         expected = operator.compute(make().xp, *operator.formal_inputs.group(inputs))
@@ -63,7 +63,7 @@ def close(record: OperatorDef, *inputs: np.ndarray, exact: bool = False) -> None
         ws.feed(name, value)
     program = ws.create(net(record))
     program.run(2)
-    assert program.steps[0].make is not None
+    assert program.plan.units[0].make is not None
     operator = bound(record)
     with np.errstate(all="ignore"):
         expected = operator.compute(make().xp, *operator.formal_inputs.group(inputs))

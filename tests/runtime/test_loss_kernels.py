@@ -47,7 +47,7 @@ def test_a_wrong_label_is_refused_before_anything_is_written(label):
     ws.feed("t", np.array([0, 1], np.int32))
     program = ws.create(net(op("p, loss = SoftmaxWithLoss(x, t)")))
     program.run()
-    assert program.steps[0].make is not None
+    assert program.plan.units[0].make is not None
     before = ws.fetch("p").copy()
     ws.feed("x", 2 * values(2, 3, dtype="float32"))
     ws.feed("t", np.array([0, label], np.int32))
@@ -62,5 +62,5 @@ def test_what_the_kernels_do_not_cover_runs_all_the_same():
     ws.feed("t", np.full((2, 4), 0.25, np.float16))
     program = ws.create(net(op("p, loss = SoftmaxWithLoss(x, t)", label_prob=1)))
     program.run()
-    assert program.steps[0].make is None
+    assert program.plan.units[0].make is None
     np.testing.assert_allclose(ws.fetch("p").sum(axis=1, dtype=np.float64), 1, rtol=1e-3)

@@ -102,7 +102,7 @@ def test_a_hot_kernel_writes_the_planned_buffer(monkeypatch):
     both = ws.create(net("s = RtSum(x)", "t = RtSum(y)"))
     both.run(2)
     assert [len(entry) for entry in given] == [3]
-    assert [step.make is None for step in both.steps] == [False, True]
+    assert [step.make is None for step in both.plan.units] == [False, True]
     assert ws.fetch("s") == ws.fetch("t") == 3
 
 

@@ -319,7 +319,7 @@ def test_a_steady_step_dispatches_groups_and_allocates_no_array():
         "s = RtSum(w)",
     )
     program = ws.create(step)
-    assert [len(unit.steps) for unit in program.steps] == [6, 1]
+    assert [len(unit.steps) for unit in program.plan.units] == [6, 1]
     program.run(2)
     calls = program.calls
     tracemalloc.start()
