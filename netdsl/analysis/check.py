@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 from netdsl.analysis import rules
 from netdsl.analysis.check_training import check_training
@@ -37,6 +37,8 @@ def _found(init: NetDef | None, net: NetDef) -> list[Finding]:
     types: dict[str, BlobType] = {}
     found: list[Finding] = []
     if init is not None:
+        if swapped := _swapped(init, net):
+            return swapped
         found += _flow(init, {}, types)
         found += _init_types(init, net, types)
         types.update(
@@ -49,6 +51,20 @@ def _found(init: NetDef | None, net: NetDef) -> list[Finding]:
     broken = any(f.net is net and f.rule in (rules.UNKNOWN_OPERATOR, rules.BAD_USE, rules.MISSING_INPUT) for f in found)
     found += check_training(training, types, compare=not broken)
     return found + (_unused_fills(init, net) if init is not None else [])
+
+
+def _swapped(init: NetDef, net: NetDef) -> list[Finding]:
+    """What shows that the net which runs first is no init net: everything else would only follow from it."""
+    made = {name for op in net.ops for name in op.outputs}.difference(net.read_first())
+    for index in range(len(init.ops)) if not made.isdisjoint(init.read_first()) else ():
+        for name in init.ops[index].inputs:
+            if name in made:
+                message = f"net {init.name!r} runs first, but it reads {name!r}, which net {net.name!r} makes"
+                return [about(rules.SWAPPED, message, init, index, name)]
+    for name, index in Training(init).moved.items():
+        message = f"net {init.name!r} runs first, but it trains {name!r}"
+        return [about(rules.SWAPPED, message, init, index, name)]
+    return []
 
 
 def _flow(net: NetDef, made: Mapping[str, BlobType], types: dict[str, BlobType]) -> list[Finding]:
@@ -110,18 +126,31 @@ def _unknown_arguments(net: NetDef, index: int, op: OperatorDef) -> list[Finding
 def _types(net: NetDef, types: dict[str, BlobType], bad: Container[int | None]) -> list[Finding]:
     """Types that clash, those of ``bad`` operators aside; ``types`` holds what the run starts with."""
     found: list[Finding] = []
+    clashing: set[str] = set()  # what operators with a finding read
+    lost: set[str] = set()  # what is not known because of them
     for name, type_ in net.types.items():
         types.setdefault(name, type_)
     for index, op in enumerate(net.ops):
         outputs: tuple[BlobType, ...] = (UNKNOWN,) * len(op.outputs)
+        follows = not lost.isdisjoint(op.inputs)
         try:
             outputs = infer_op(op, types) if index not in bad else outputs
         except InferenceError as error:
-            rule = rules.PRECISION if _mixes_precision(op, types) else rules.TYPES
-            notes = [(k, str(v)) for k, v in error.details.items() if k in ("expected", "got", "inputs")]
-            found.append(about(rule, error.what, net, index, notes=notes))
+            known = {name for name in op.inputs if types.get(name, UNKNOWN) != UNKNOWN}
+            if not (follows and known <= clashing):
+                found.append(_clash(error, net, index, types))
+            clashing |= known
+            follows = True
         types.update(zip(op.outputs, outputs, strict=True))
+        lost.difference_update(op.outputs)
+        lost.update(n for n, type_ in zip(op.outputs, outputs, strict=True) if follows and type_ == UNKNOWN)
     return found
+
+
+def _clash(error: InferenceError, net: NetDef, index: int, types: Mapping[str, BlobType]) -> Finding:
+    rule = rules.PRECISION if _mixes_precision(net.ops[index], types) else rules.TYPES
+    notes = [(k, str(v)) for k, v in error.details.items() if k in ("expected", "got", "inputs")]
+    return about(rule, error.what, net, index, notes=notes)
 
 
 def _mixes_precision(op: OperatorDef, types: Mapping[str, BlobType]) -> bool:
@@ -139,18 +168,29 @@ def _reads(net: NetDef, made: Mapping[str, BlobType]) -> list[Finding]:
     known = {*available, *(name for op in net.ops for name in op.outputs)}
     reported: set[str] = set()
     for index, op in enumerate(net.ops):
-        captured = [n for _, nested in op.nested for n in nested.read_first() if n not in nested.inputs]
-        for name in (*op.inputs, *captured):
+        for name, reader, at in _reads_of(net, index):
             if name in available or name in reported:
                 continue
             reported.add(name)
-            later = [f"{net.ops[i]}" for i in range(index, len(net.ops)) if name in net.ops[i].outputs][:1]
+            later = [f"{net.ops[i]}" for i in range(index + 1, len(net.ops)) if name in net.ops[i].outputs][:1]
             near = None if later else did_you_mean(name, available) or did_you_mean(name, known - {name})
             message = f"blob {name!r} is read, but " + ("it is written only later" if later else "nothing provides it")
             notes = [("written by", text) for text in later]
-            found.append(about(rules.MISSING_INPUT, message, net, index, name, near, notes))
+            found.append(about(rules.MISSING_INPUT, message, reader, at, name, near, notes))
         available.update(op.outputs)
     return found
+
+
+def _reads_of(net: NetDef, index: int) -> Iterator[tuple[str, NetDef, int]]:
+    """What an operator reads, and the place: its inputs, and what its nested nets take from around them."""
+    op = net.ops[index]
+    for name in op.inputs:
+        yield name, net, index
+    for _, nested in op.nested:
+        inside = set(nested.inputs)
+        for at, inner in enumerate(nested.ops):
+            yield from (read for read in _reads_of(nested, at) if read[0] not in inside)
+            inside.update(inner.outputs)
 
 
 def _init_types(init: NetDef, net: NetDef, made: Mapping[str, BlobType]) -> list[Finding]:
@@ -233,7 +273,7 @@ def _lost(net: NetDef) -> list[Finding]:
             unread.pop(name, None)
         for name in op.outputs:
             before = unread.get(name)
-            if before is not None and not _has_effects(net.ops[before]):
+            if before is not None and before != index and not _has_effects(net.ops[before]):
                 message = f"blob {name!r} is written here, and overwritten before anything reads it"
                 notes = [("overwritten", placed(op, index, net))]
                 found.append(about(rules.LOST_WRITE, message, net, before, name, notes=notes))

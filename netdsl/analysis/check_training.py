@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from netdsl.analysis import rules
 from netdsl.analysis.findings import Finding, about, placed
 from netdsl.analysis.gradient import Backward, SparseGrad, gradient
+from netdsl.analysis.pairing import other_arguments, pair, same_but_arguments
 from netdsl.analysis.roles import SEED_SUFFIX, Role
 from netdsl.analysis.training import BackwardPass, Training
 from netdsl.errors import GradientError, NetdslError, did_you_mean
@@ -59,26 +60,22 @@ def _no_gradient(net: NetDef, each: BackwardPass, error: GradientError) -> Findi
 
 
 def _compare(training: Training, each: BackwardPass, expected: Backward, *, missing: bool) -> list[Finding]:
-    """Hold the operators of a backward pass against the expected ones; they are matched by what they write."""
+    """Hold the operators of a backward pass against the expected ones."""
     net = training.net
-    writers: dict[str, list[int]] = defaultdict(list)
-    for index in each.indices:
-        for name in net.ops[index].outputs:
-            writers[name].append(index)
-    owners = dict(_owners(each, expected))
+    pairing = each.paired if expected is each.expected else pair(net, each.indices, each.forward, expected.ops)
+    owners = {pairing.names.get(name, name): owner for name, owner in _owners(each, expected)}
     found: list[Finding] = []
-    for wanted in expected.ops:
-        if any(name.endswith(SEED_SUFFIX) for name in wanted.outputs):
+    for wanted, index in pairing.pairs:
+        if any(name.endswith(SEED_SUFFIX) for name in wanted.outputs) or (index is not None and index in each.seeds):
             continue  # an author may start from another value
-        index = next((writers[name].pop(0) for name in wanted.outputs if writers[name]), None)
         owner = next((owners[name] for name in wanted.inputs if name in owners), None)
         if index is None:
             if missing and owner is not None:
                 found.append(_missing(net, wanted, owner))
-        elif not _same(net.ops[index], wanted):
+        elif not same_but_arguments(net.ops[index], wanted):
             found.append(_other(net, index, wanted, owner))
-        for name in wanted.outputs:
-            writers[name] = [i for i in writers[name] if i != index]
+        elif told := ", ".join(other_arguments(wanted, net.ops[index])):
+            found.append(_other(net, index, wanted, owner, told))
     return found
 
 
@@ -91,31 +88,12 @@ def _owners(each: BackwardPass, expected: Backward) -> Iterator[tuple[str, int]]
                 yield part, last[name]
 
 
-def _same(actual: OperatorDef, wanted: OperatorDef) -> bool:
-    shared = min(len(actual.outputs), len(wanted.outputs))
-    return (actual.type, actual.inputs, actual.args, actual.outputs[:shared]) == (
-        wanted.type,
-        wanted.inputs,
-        wanted.args,
-        wanted.outputs[:shared],
-    )
-
-
-def _other(net: NetDef, index: int, wanted: OperatorDef, owner: int | None) -> Finding:
+def _other(net: NetDef, index: int, wanted: OperatorDef, owner: int | None, told: str = "") -> Finding:
     actual = net.ops[index]
     of = f"`{net.ops[owner]}`" if owner is not None else "the forward pass"
-    if (actual.type, actual.inputs, actual.outputs) == (wanted.type, wanted.inputs, wanted.outputs):
-        names = sorted({n for n in {*actual.args, *wanted.args} if actual.args.get(n) != wanted.args.get(n)})
-        told = ", ".join(f"{n} {_told(wanted.args.get(n))} there, {_told(actual.args.get(n))} here" for n in names)
-        message = f"this is not the gradient of {of}: {told}"
-    else:
-        message = f"{of} has the gradient `{wanted}`"
+    message = f"this is not the gradient of {of}: {told}" if told else f"{of} has the gradient `{wanted}`"
     notes = [("gradient of", placed(net.ops[owner], owner, net))] if owner is not None else []
     return about(rules.WRONG_GRADIENT, message, net, index, actual.outputs[0], notes=notes)
-
-
-def _told(value: object) -> str:
-    return "not given" if value is None else str(value)
 
 
 def _missing(net: NetDef, wanted: OperatorDef, owner: int) -> Finding:
@@ -172,6 +150,8 @@ def _without_update(training: Training, reported: Iterable[str | None]) -> list[
         if use.name in training.moved or use.name in frozen or use.name in reported:
             continue
         index = next((i for i, op in enumerate(training.net.ops) if use.name in op.inputs), None)
+        if index is None:
+            continue  # nothing reads it either: another finding
         message = f"parameter {use.name!r} has the gradient {use.gradient!r}, but nothing updates it"
         found.append(about(rules.NOT_UPDATED, message, training.net, index, use.name))
     return found
@@ -183,13 +163,13 @@ def _stale_copies(training: Training, types: Mapping[str, BlobType]) -> list[Fin
     forward = {n for op, role in zip(net.ops, training.roles, strict=True) if role is Role.FORWARD for n in op.inputs}
     written = {name for op in net.ops for name in op.outputs}
     found: list[Finding] = []
-    for at, *pair in training.copies():
-        trained = [name for name in pair if name in training.moved]
-        is_parameter = any(name in training.gradients or name in forward for name in pair)
+    for at, *blobs in training.copies():
+        trained = [name for name in blobs if name in training.moved]
+        is_parameter = any(name in training.gradients or name in forward for name in blobs)
         if init is None or len(trained) != 1 or not is_parameter:
             continue  # an optimizer's state may be kept in one precision
         (moving,) = trained
-        (stale,) = (name for name in pair if name != moving)
+        (stale,) = (name for name in blobs if name != moving)
         if stale in written:
             continue  # rounded anew, though nothing reads it
         type_ = types.get(stale, UNKNOWN)

@@ -83,7 +83,7 @@ def _kind(op: OperatorDef) -> tuple[object, ...]:
     return op.type, len(op.inputs), len(op.outputs), args, op.device, op.engine
 
 
-def _renamed(op: OperatorDef, renames: Mapping[str, str]) -> OperatorDef:
+def renamed(op: OperatorDef, renames: Mapping[str, str]) -> OperatorDef:
     """``op`` under the new names, in nested nets too."""
     if not renames:
         return op
@@ -93,7 +93,7 @@ def _renamed(op: OperatorDef, renames: Mapping[str, str]) -> OperatorDef:
 
     def inner(value: Any) -> Any:
         if isinstance(value, NetDef):
-            ops = [_renamed(each, renames) for each in value.ops]
+            ops = [renamed(each, renames) for each in value.ops]
             types = {renames.get(name, name): type_ for name, type_ in value.types.items()}
             return attrs.evolve(value, ops=ops, inputs=new(value.inputs), outputs=new(value.outputs), types=types)
         if isinstance(value, tuple):
@@ -131,7 +131,7 @@ def _input_types(a: NetDef, b: NetDef, renames: Mapping[str, str]) -> list[Chang
 
 def _operators(a: Sequence[OperatorDef], b: Sequence[OperatorDef], renames: Mapping[str, str]) -> list[Change]:
     changes: list[Change] = []
-    now = [_renamed(op, renames) for op in a]
+    now = [renamed(op, renames) for op in a]
     removed: dict[OperatorDef, list[OperatorDef]] = {}
     added: list[tuple[int, OperatorDef]] = []
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, _keys(now), _keys(b), autojunk=False).get_opcodes():

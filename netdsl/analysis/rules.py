@@ -143,6 +143,25 @@ y = LeakyRelu(x) {alhpa = 0.1}  # meant: alpha
 output y
 """,
 )
+SWAPPED = Rule(
+    code="N107",
+    name="swapped-nets",
+    is_error=True,
+    what="The net that is to run first reads what the other one makes, or trains; so it is no init net.",
+    why="It cannot run first. Nothing else is checked, because all of it would follow from this.",
+    fix="Name the init net first: `netdsl check INIT NET`.",
+    init="""\
+net "n"
+input x: float32[3]
+input w: float32[3]
+y = Add(x, w)
+output y
+""",
+    example="""\
+net "init"
+w = ConstantFill() {shape = [3]}
+""",
+)
 TYPES = Rule(
     code="N201",
     name="type-clash",
@@ -353,6 +372,7 @@ RULES = {
         MISSING_OUTPUT,
         UNMADE,
         UNKNOWN_ARGUMENT,
+        SWAPPED,
         TYPES,
         PRECISION,
         INIT_TYPES,

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 import attrs
 
 from netdsl.analysis.gradient import Backward, Grad, SparseGrad, gradient
+from netdsl.analysis.pairing import Pairing, pair
 from netdsl.analysis.roles import GRADIENT_SUFFIX, SEED_SUFFIX, Role, classify, declared_role
 from netdsl.errors import GradientError, NetdslError
 from netdsl.ir import NetDef, OperatorDef
@@ -19,14 +20,17 @@ class BackwardPass:
     """One backward pass as it stands in a net, and the one that its forward pass has.
 
     ``expected`` is None where the forward pass has none; ``error`` then says why, if it is a matter of gradients.
+    ``paired`` tells which operators stand for the expected ones, ``seeds`` those that start the pass.
     """
 
     first: int
     indices: tuple[int, ...]
+    seeds: tuple[int, ...]
     forward: NetDef
     losses: tuple[str, ...]
     expected: Backward | None
     error: GradientError | None
+    paired: Pairing
 
 
 @attrs.frozen
@@ -64,8 +68,10 @@ class Training:
         for each in self.passes:
             if each.expected is None:
                 continue
-            grads = each.expected.grads
-            found.update((n, _main_blob(g)) for n, g in grads.items() if n in kept and _main_blob(g) in written)
+            for name, grad in each.expected.grads.items():
+                blob = each.paired.names.get(_main_blob(grad), _main_blob(grad))
+                if name in kept and blob in written:
+                    found[name] = blob
         return found
 
     def _updates(self) -> tuple[dict[str, int], dict[str, list[int]]]:
@@ -134,13 +140,8 @@ def _passes(net: NetDef, roles: list[Role]) -> Iterator[BackwardPass]:
     firsts = [i for i in seeds if i - 1 not in seeds]
     for first, end in zip(firsts, [*firsts[1:], len(net.ops)], strict=False):
         indices = tuple(i for i in range(first, end) if roles[i] is Role.GRADIENT)
-        losses = tuple(
-            name.removesuffix(SEED_SUFFIX)
-            for i in indices
-            if i in seeds
-            for name in net.ops[i].outputs
-            if name.endswith(SEED_SUFFIX)
-        )
+        started = tuple(i for i in indices if i in seeds)
+        losses = tuple(loss for i in started for loss in _losses(net.ops[i]))
         forward = NetDef(net.name, net.ops[:first], net.inputs, types=net.types)
         expected = error = None
         try:
@@ -149,4 +150,13 @@ def _passes(net: NetDef, roles: list[Role]) -> Iterator[BackwardPass]:
             error = found
         except NetdslError:
             pass  # an operator that nothing declares or that is used wrongly: another finding
-        yield BackwardPass(first, indices, forward, losses, expected, error)
+        paired = pair(net, indices, forward, expected.ops if expected else ())
+        yield BackwardPass(first, indices, started, forward, losses, expected, error, paired)
+
+
+def _losses(seed: OperatorDef) -> Iterator[str]:
+    """The blobs that a seed belongs to: the one whose shape it takes, else what its name says."""
+    if len(seed.inputs) == len(seed.outputs) == 1:
+        yield seed.inputs[0]
+    else:
+        yield from (name.removesuffix(SEED_SUFFIX) for name in seed.outputs if name.endswith(SEED_SUFFIX))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import attrs
@@ -11,6 +12,7 @@ import netdsl as nd
 from netdsl import initializers, io, layers, optimizers
 from netdsl.analysis.check import check
 from netdsl.analysis.rules import RULES
+from netdsl.analysis.training import Training
 from netdsl.cli.digits.model import PRECISIONS, build
 from netdsl.ir import NetDef, parse
 from tools.gen_check import generate
@@ -330,7 +332,105 @@ def test_an_operator_in_the_wrong_place_says_where_the_blob_is_written():
     assert found.notes == (("written by", "fc1_relu = Relu(fc1)"),)
 
 
+def renamed(text: str, old: str, new: str) -> str:
+    return re.sub(rf"\b{old}\b", new, text)
+
+
+@pytest.mark.parametrize(
+    "name", ["data_half", "conv1_relu", "pool", "fc1", "scores_half", "loss", "fc1_w", "fc1_w_fp32"]
+)
+def test_a_blob_under_another_name_has_its_gradient_still(name):
+    """Its gradient keeps the old name, which nothing can be the worse for."""
+    init, train = parse(renamed(INIT, name, "other")), parse(renamed(TRAIN, name, "other"))
+    assert check(init, train) == []
+    assert {use.name: use.gradient for use in Training(train, init).parameters()}.keys() == {
+        "other" if use.name == name else use.name for use in Training(parse(TRAIN), parse(INIT)).parameters()
+    }
+
+
+def test_a_gradient_under_the_name_of_another_is_wrong():
+    first, *_ = after("fc1_w_grad, fc1_b_grad, pool_grad =", "fc1_b_grad, fc1_w_grad, pool_grad =")
+    assert first.startswith("warning[N304] `fc1 = FC(pool, fc1_w, fc1_b)` has the gradient `fc1_w_grad, fc1_b_grad")
+
+
+@pytest.mark.parametrize("same", ['{kernel = 3, order = "NCHW", pad = 1}', "{group = 1, kernel = 3.0, pad = 1}"])
+def test_arguments_that_mean_the_same_are_let_be(same):
+    assert after("conv2_b) {kernel = 3, pad = 1}", f"conv2_b) {same}") == []
+
+
+def test_only_arguments_that_differ_in_meaning_are_told():
+    conv = "conv2_b) {kernel = 3, pad = 1}"
+    (text,) = after(conv, 'conv2_b) {dilation = 2, kernel = 3, order = "NCHW", pad = 2}')
+    told = text.splitlines()[0].rpartition("`: ")[2]
+    assert told == "dilation 2 there, not given here, pad 2 there, 1 here"
+
+
+@pytest.mark.parametrize("wrong", ["int64", "float32"])
+def test_an_operator_behind_a_clash_does_not_repeat_it(wrong):
+    (text,) = after("label: int32[N]", f"label: {wrong}[N]")
+    assert text.startswith("error[N201] SoftmaxWithLoss:")
+
+
+def test_two_operators_that_cannot_take_a_blob_are_both_named():
+    net = parse('net "n"\ninput x: int32[N]\na = Relu(x)\nb = Sigmoid(x)\ny = Add(a, b)\noutput y\n')
+    assert [(f.code, f.index) for f in check(net)] == [("N201", 0), ("N201", 1)]
+
+
+def test_a_blob_written_twice_by_one_operator_is_one_finding():
+    found = after("softmax, loss = SoftmaxWithLoss", "loss, loss = SoftmaxWithLoss")
+    assert [text.split(" ")[0] for text in found] == ["error[N102]", "error[N103]"]  # nothing makes softmax now
+
+
+def test_a_parameter_that_nothing_reads_is_not_said_to_lack_an_update():
+    found = after("FC(pool, fc1_w, fc1_b)", "FC(pool, fc1_w)")
+    assert not any("N301" in text for text in found)
+
+
+def test_an_operator_in_place_of_a_blob_that_nothing_makes():
+    (finding,) = check(parse('net "n"\nx = Relu(x)\noutput x\n'))
+    assert finding.message == "blob 'x' is read, but nothing provides it"
+
+
+def test_an_init_net_that_is_none_is_the_only_finding():
+    init, train = parse(INIT), parse(TRAIN)
+    predict = parse('net "p"\ninput data, w, b\ny = FC(data, w, b)\noutput y\n')
+    fills = parse('net "i"\nw = XavierFill() {shape = [2, 3]}\nb = ConstantFill() {shape = [2]}\n')
+    for first, second, told in (
+        (train, init, "net 'digits' runs first, but it reads 'conv1_w', which net 'digits_init' makes"),
+        (train, train, "net 'digits' runs first, but it trains 'conv1_w_momentum'"),
+        (predict, fills, "net 'p' runs first, but it reads 'w', which net 'i' makes"),
+    ):
+        assert [(f.code, f.message) for f in check(first, second)] == [("N107", told)]
+    assert check(fills, predict) == []
+
+
+def test_an_external_parameter_may_be_checked_first_and_trained_then():
+    model, loss = small(None)
+    w = model.parameter("outside", (3,), initializers.ExternalInitializer()).blob
+    scaled = model.net.Mul([loss, model.net.AveragedLoss(w)], "scaled")
+    model.add_gradients(scaled)
+    optimizers.SGD().build(model)
+    model.net.output(scaled)
+    assert check(model.init_net.definition, model.net.definition) == []
+
+
 # ---------------------------------------------------------------------- nested nets, JSON
+
+
+BRANCHES = """\
+net "n"
+input c: bool[1]
+input h: float32[2]
+y = If(c, h)
+  then_net = net "t"
+    h2 = Sqr(h)
+    y = Relu(h2)
+    output y
+  else_net = net "e"
+    y = Exp(h)
+    output y
+output y
+"""
 
 
 def test_nested_nets_are_looked_into():
@@ -339,7 +439,33 @@ def test_nested_nets_are_looked_into():
     assert [(f.code, f.net.name) for f in unknown] == [("N101", "t")]
     net = parse('net "n"\ninput c: bool[1]\ny = If(c)\n  then_net = net "t"\n    y = Relu(x)\noutput y\n')
     (missing,) = check(net)
-    assert (missing.code, missing.blob, missing.index) == ("N103", "x", 0)
+    assert (missing.code, missing.net.name, missing.blob, missing.index) == ("N103", "t", "x", 0)
+
+
+def test_what_a_nested_net_misses_is_told_at_its_line():
+    text = BRANCHES.replace("y = Exp(h)", "y = Exp(hh)")
+    (missing,) = check(parse(text, "n.net"))
+    assert (missing.code, missing.blob, str(missing.where)) == ("N103", "hh", "n.net:10")
+    assert missing.near == ("h",)
+
+
+def test_another_gradient_in_a_nested_net_is_told_in_one_line():
+    net = nd.Net("n")
+    c, x = net.input("c", (1,), "bool"), net.input("x", (2,))
+    nd.cond(net, c, lambda n: n.LeakyRelu(x, "y", alpha=0.5), lambda n: n.Tanh(x, "y"))
+    net.add_gradients("y")
+    net.output("y")
+    text = net.dump()
+    assert check(parse(text)) == []
+    (other,) = check(parse(text.replace("alpha = 0.5", "alpha = 0.25", 1)))
+    assert other.code == "N304"
+    assert other.message == (
+        "this is not the gradient of `y = If(c, x)`: in then_net, "
+        "`x_grad = LeakyReluGradient(y, y_autogen_grad)`: alpha 0.25 there, 0.5 here"
+    )
+    (other,) = check(parse(text.replace("y = Tanh(x)", "y = Relu(x)")))
+    there, here = (f"`x_grad = {kind}Gradient(y, y_autogen_grad)`" for kind in ("Relu", "Tanh"))
+    assert other.message == f"this is not the gradient of `y = If(c, x)`: in else_net, {there} there, {here} here"
 
 
 def test_a_finding_as_data():
