@@ -24,10 +24,10 @@ class AdamW(Optimizer):
     decouples: ClassVar[bool] = True
     skips: ClassVar[bool] = True
 
-    base_learning_rate: float = 0.001
-    beta1: float = 0.9
-    beta2: float = 0.999
-    epsilon: float = 1e-8
+    base_learning_rate: float = attrs.field(default=0.001, validator=number())
+    beta1: float = attrs.field(default=0.9, validator=number())
+    beta2: float = attrs.field(default=0.999, validator=number())
+    epsilon: float = attrs.field(default=1e-8, validator=number())
     weight_decay: float = attrs.field(default=0.01, validator=number())
     sparse_dedup: str | None = attrs.field(default="sum", validator=is_aggregator)
 

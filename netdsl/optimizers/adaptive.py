@@ -9,6 +9,7 @@ import attrs
 from netdsl.dsl import Blob, Parameter, SparseGradient, Tag
 from netdsl.errors import SchemaError
 from netdsl.optimizers.base import Optimizer, Updates
+from netdsl.optimizers.checks import flag, number, text
 
 
 @attrs.frozen(kw_only=True)
@@ -21,12 +22,12 @@ class Adagrad(Optimizer):
 
     prefix: ClassVar[str] = "adagrad"
 
-    epsilon: float = 1e-4
-    decay: float = 1.0
-    weight_decay: float = 0.0
-    row_wise: bool = False
-    lars: float | None = None
-    engine: str = ""
+    epsilon: float = attrs.field(default=1e-4, validator=number())
+    decay: float = attrs.field(default=1.0, validator=number())
+    weight_decay: float = attrs.field(default=0.0, validator=number())
+    row_wise: bool = attrs.field(default=False, validator=flag)
+    lars: float | None = attrs.field(default=None, validator=number())
+    engine: str = attrs.field(default="", validator=text)
 
     def update(self, to: Updates, parameter: Parameter) -> None:
         """Append the update of one parameter.
@@ -79,13 +80,13 @@ class Adam(Optimizer):
 
     prefix: ClassVar[str] = "adam"
 
-    base_learning_rate: float = 0.001
-    beta1: float = 0.9
-    beta2: float = 0.999
-    epsilon: float = 1e-8
-    row_wise: bool = False
-    rectified: bool = False
-    engine: str = ""
+    base_learning_rate: float = attrs.field(default=0.001, validator=number())
+    beta1: float = attrs.field(default=0.9, validator=number())
+    beta2: float = attrs.field(default=0.999, validator=number())
+    epsilon: float = attrs.field(default=1e-8, validator=number())
+    row_wise: bool = attrs.field(default=False, validator=flag)
+    rectified: bool = attrs.field(default=False, validator=flag)
+    engine: str = attrs.field(default="", validator=text)
 
     def update(self, to: Updates, parameter: Parameter) -> None:
         """Append the update of one parameter.

@@ -11,13 +11,13 @@ import attrs
 from netdsl.dsl import Blob, Net, Parameter
 from netdsl.errors import NetError, SchemaError
 from netdsl.optimizers.base import Trainable, Updates
-from netdsl.optimizers.checks import number
+from netdsl.optimizers.checks import ByKeyword, number, whole
 from netdsl.optimizers.master import LossScale, masters
 from netdsl.passes.edit import rename
 
 
 @attrs.frozen(kw_only=True)
-class WeightAverage(abc.ABC):
+class WeightAverage(ByKeyword, abc.ABC):
     """Base of the averages: each keeps a blob ``<parameter>_<suffix>`` beside every parameter it follows.
 
     It begins as a copy of what the init net made. Of a half parameter the single-precision master is
@@ -127,13 +127,8 @@ class SWA(WeightAverage):
 
     suffix: ClassVar[str] = "swa"
 
-    start: int = 1
-    interval: int = 1
-
-    def __attrs_post_init__(self) -> None:
-        for name in ("start", "interval"):
-            if not isinstance(getattr(self, name), int) or getattr(self, name) < 1:
-                raise SchemaError(f"SWA: {name!r} is a positive whole number", got=repr(getattr(self, name)))
+    start: int = attrs.field(default=1, validator=whole)
+    interval: int = attrs.field(default=1, validator=whole)
 
     def follow(self, to: Updates, weight: Blob, average: Blob) -> None:
         """Append what moves one average."""

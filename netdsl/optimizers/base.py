@@ -11,7 +11,7 @@ import attrs
 from netdsl.dsl import Blob, Net, Parameter, SparseGradient, Tag, device_scope
 from netdsl.errors import NetError, SchemaError
 from netdsl.ir import Args, DType, TensorType
-from netdsl.optimizers.checks import number
+from netdsl.optimizers.checks import ByKeyword, instance, number, text
 
 ITERATION, MUTEX = "optimizer_iteration", "iteration_mutex"
 AGGREGATORS = {"mean": "UnsortedSegmentMean", "sum": "UnsortedSegmentSum"}
@@ -193,7 +193,7 @@ def is_aggregator(_: Any, __: Any, value: str | None) -> None:
 
 
 @attrs.frozen(kw_only=True)
-class Optimizer(abc.ABC):
+class Optimizer(ByKeyword, abc.ABC):
     """Base of the optimizers: ``build(model)`` appends one update per trained parameter.
 
     ``policy`` and ``schedule`` are those of the LearningRate operator: ``policy="step",
@@ -210,9 +210,9 @@ class Optimizer(abc.ABC):
     """Whether its updates may write into the gradients."""
 
     base_learning_rate: float = attrs.field(default=0.01, validator=number())
-    policy: str = "fixed"
-    rate_operator: str = "LearningRate"
-    schedule: Mapping[str, Any] = attrs.field(factory=dict)
+    policy: str = attrs.field(default="fixed", validator=text)
+    rate_operator: str = attrs.field(default="LearningRate", validator=text)
+    schedule: Mapping[str, Any] = attrs.field(factory=dict, validator=instance(Mapping, "a mapping of arguments"))
     sparse_dedup: str | None = attrs.field(default=None, validator=is_aggregator)
 
     def build(self, model: Trainable, parameters: Iterable[Parameter] | None = None) -> None:
@@ -249,10 +249,10 @@ class Optimizer(abc.ABC):
         """Write down, for tables, how ``parameter`` is trained."""
         parameter.settings.update(optimizer=type(self).__name__, lr=rate, **more)
 
-    def begin(self, to: Updates, parameters: Sequence[Parameter]) -> None:  # noqa: B027
+    def begin(self, to: Updates, parameters: Sequence[Parameter]) -> None:
         """Append what comes before the updates of all ``parameters``; nothing by default."""
 
-    def end(self, to: Updates) -> None:  # noqa: B027
+    def end(self, to: Updates) -> None:
         """Append what comes after all updates; nothing by default."""
 
     @abc.abstractmethod

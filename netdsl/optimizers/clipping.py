@@ -10,7 +10,7 @@ import attrs
 from netdsl.dsl import Blob
 from netdsl.errors import SchemaError, did_you_mean
 from netdsl.optimizers.base import AnyGradient, Updates, values, with_values
-from netdsl.optimizers.checks import number
+from netdsl.optimizers.checks import ByKeyword, number
 
 KINDS = ("full_model", "norm", "value")
 
@@ -22,7 +22,7 @@ def _kind(_: Any, __: Any, value: Any) -> None:
 
 
 @attrs.frozen
-class Clip:
+class Clip(ByKeyword):
     """How gradients are clipped.
 
     ``full_model`` scales all of them so that their common norm is at most ``limit``, ``norm`` each by

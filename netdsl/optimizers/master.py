@@ -11,11 +11,11 @@ from netdsl.dsl import Blob, Parameter
 from netdsl.errors import NetError
 from netdsl.ir import DType
 from netdsl.optimizers.base import Optimizer, Trainable, Updates, dense_gradient, masters
-from netdsl.optimizers.checks import number
+from netdsl.optimizers.checks import ByKeyword, flag, instance, number, whole
 
 
 @attrs.frozen(kw_only=True)
-class LossScale:
+class LossScale(ByKeyword):
     """What the loss is multiplied by, so that small half gradients do not vanish (https://arxiv.org/abs/1710.03740).
 
     A dynamic scale behaves as PyTorch's GradScaler does: where a gradient is not finite the step is
@@ -25,10 +25,10 @@ class LossScale:
     """
 
     initial: float = attrs.field(default=65536.0, validator=number(positive=True))
-    dynamic: bool = True
-    growth_factor: float = 2.0
-    backoff_factor: float = 0.5
-    growth_interval: int = 2000
+    dynamic: bool = attrs.field(default=True, validator=flag)
+    growth_factor: float = attrs.field(default=2.0, validator=number())
+    backoff_factor: float = attrs.field(default=0.5, validator=number())
+    growth_interval: int = attrs.field(default=2000, validator=whole)
     blob: ClassVar[str] = "loss_scale"
     nonfinite: ClassVar[str] = "nonfinite"
 
@@ -79,10 +79,10 @@ class MasterWeightSGD(Optimizer):
 
     prefix: ClassVar[str] = "master_sgd"
 
-    loss_scale: LossScale = attrs.field(factory=LossScale)
-    momentum: float = 0.0
-    nesterov: bool = True
-    weight_decay: float = 0.0
+    loss_scale: LossScale = attrs.field(factory=LossScale, validator=instance(LossScale, "LossScale()"))
+    momentum: float = attrs.field(default=0.0, validator=number())
+    nesterov: bool = attrs.field(default=True, validator=flag)
+    weight_decay: float = attrs.field(default=0.0, validator=number())
 
     def begin(self, to: Updates, parameters: Sequence[Parameter]) -> None:
         """Append the check of all gradients.

@@ -14,7 +14,7 @@ from netdsl.dsl.types import as_dtype
 from netdsl.errors import SchemaError
 from netdsl.ir import DType, TensorType
 from netdsl.optimizers.base import Optimizer
-from netdsl.optimizers.checks import check_number, instance, number
+from netdsl.optimizers.checks import ByKeyword, check_number, flag, instance, number, text
 
 NORMS = frozenset(["spatial_bn", "batch_norm", "layer_norm", "group_norm", "instance_norm", "rms_norm", "lrn"])
 """The kinds of layer that ``kind="norm"`` stands for."""
@@ -59,11 +59,11 @@ def _as_dtype(value: Any) -> DType | None:
     return None if value is None else as_dtype(value)
 
 
-_TEXT, _FLAG, _NUMBER = instance(str, "a text"), instance(bool, "True or False"), number()
+_NUMBER = number()
 
 
 @attrs.frozen(kw_only=True)
-class Rule:
+class Rule(ByKeyword):
     """Which parameters, and what of them: all conditions given must hold; what is not given is left alone.
 
     Conditions: ``name`` (a glob over the whole name), ``regex`` (found anywhere in it), ``tag`` ("weight" or
@@ -79,23 +79,23 @@ class Rule:
         SchemaError: a rule that sets nothing, a pattern that is no regular expression, a negative number, ...
     """
 
-    name: str | None = attrs.field(default=None, validator=_TEXT)
+    name: str | None = attrs.field(default=None, validator=text)
     regex: str | None = attrs.field(default=None, validator=_is_regex)
     tag: Tag | None = attrs.field(default=None, converter=_as_tag)
     kind: tuple[str, ...] = attrs.field(default=None, converter=_as_kinds)
     dtype: DType | None = attrs.field(default=None, converter=_as_dtype)
     shape: tuple[int | None, ...] | None = attrs.field(default=None, converter=_as_shape)
-    scope: str | None = attrs.field(default=None, validator=_TEXT)
+    scope: str | None = attrs.field(default=None, validator=text)
     where: Callable[[Parameter], bool] | None = attrs.field(default=None, validator=_is_function)
 
     lr_multiplier: float | None = attrs.field(default=None, validator=_NUMBER)
     weight_decay: float | None = attrs.field(default=None, validator=_NUMBER)
-    decoupled: bool | None = attrs.field(default=None, validator=_FLAG)
+    decoupled: bool | None = attrs.field(default=None, validator=flag)
     momentum: float | None = attrs.field(default=None, validator=_NUMBER)
     optimizer: Optimizer | None = attrs.field(default=None, validator=instance(Optimizer, "an optimizer, as SGD()"))
-    freeze: bool | None = attrs.field(default=None, validator=_FLAG)
-    label: str = ""
-    optional: bool = False
+    freeze: bool | None = attrs.field(default=None, validator=flag)
+    label: str = attrs.field(default="", validator=text)
+    optional: bool = attrs.field(default=False, validator=flag)
 
     def __attrs_post_init__(self) -> None:
         if all(getattr(self, name) is None for name in SETTINGS):

@@ -10,6 +10,7 @@ from netdsl.dsl import Blob, Parameter, SparseGradient
 from netdsl.errors import SchemaError
 from netdsl.ir import DType
 from netdsl.optimizers.base import Optimizer, Updates, dense_gradient, masters
+from netdsl.optimizers.checks import flag, number
 
 
 @attrs.frozen(kw_only=True)
@@ -24,9 +25,9 @@ class SGD(Optimizer):
     skips: ClassVar[bool] = True
     spends: ClassVar[bool] = True
 
-    momentum: float = 0.0
-    nesterov: bool = True
-    lars: float | None = None
+    momentum: float = attrs.field(default=0.0, validator=number())
+    nesterov: bool = attrs.field(default=True, validator=flag)
+    lars: float | None = attrs.field(default=None, validator=number())
 
     def update(self, to: Updates, parameter: Parameter) -> None:
         """Append the update of one parameter."""
@@ -126,11 +127,11 @@ class FP16SGD(Optimizer):
     prefix: ClassVar[str] = "fp16_sgd"
     spends: ClassVar[bool] = True
 
-    base_learning_rate: float = 0.1
-    momentum: float = 0.0
-    nesterov: bool = True
-    weight_decay: float = 0.0001
-    fp32_update: bool = False
+    base_learning_rate: float = attrs.field(default=0.1, validator=number())
+    momentum: float = attrs.field(default=0.0, validator=number())
+    nesterov: bool = attrs.field(default=True, validator=flag)
+    weight_decay: float = attrs.field(default=0.0001, validator=number())
+    fp32_update: bool = attrs.field(default=False, validator=flag)
 
     def update(self, to: Updates, parameter: Parameter) -> None:
         """Append the update of one parameter.
