@@ -50,7 +50,7 @@ class _Pass:
         """How many operators and seeds add to the gradient of each version of a blob."""
         self.ops: list[Pending] = []
         self.held = Held()
-        self.last: dict[str, Grad | None] = {}
+        self.final: dict[str, Grad | None] = {}
         """The gradient of the last value of blobs that are written more than once."""
 
     def run(self, losses: Mapping[str, str | None], types: Mapping[str, BlobType]) -> Backward:
@@ -64,7 +64,7 @@ class _Pass:
             self._require_apart(step)
             self._differentiate(step)
             self._accumulate(step)
-        found = {name: grad or self.last.get(name) for name, grad in self.held.of.items()}
+        found = {name: grad or self.final.get(name) for name, grad in self.held.of.items()}
         grads = {name: grad for name, grad in found.items() if grad is not None}
         ops = [op.finished() for op in self.ops]
         if active is not None and self.wrt is not None:
@@ -139,7 +139,7 @@ class _Pass:
         """Take over new gradients; the value that this operator overwrites has no other."""
         for name, version in step.writes.items():
             if name not in step.reads and version > 1:
-                self.last.setdefault(name, self.held.of.get(name))
+                self.final.setdefault(name, self.held.of.get(name))
                 self.held.set(name, None)
         for name in step.op.inputs:
             if name in new:
