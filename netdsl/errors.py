@@ -17,7 +17,7 @@ class NetdslError(Exception):
         self.details = {key.replace("_", " "): value for key, value in details.items() if value is not None}
         width = max(map(len, self.details), default=0)
         lines = [f"  {key:<{width}} : {value}" for key, value in self.details.items()]
-        super().__init__("\n".join([what, *lines]))
+        super().__init__(printable("\n".join([what, *lines])))
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.what, self.details)
@@ -80,6 +80,13 @@ class UnknownArgumentWarning(UserWarning):
 
 class MissingExtraError(NetdslError, ImportError):
     """An optional dependency that is not installed; names the extra that brings it."""
+
+
+def printable(text: str, keep: str = "\n\t") -> str:
+    """Return ``text`` with what does not print (a terminal's escapes, turned writing) escaped, ``keep`` aside."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in text)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:

@@ -170,6 +170,17 @@ def _changed(old: OperatorDef, a: OperatorDef, b: OperatorDef) -> Change | None:
             details.append((field.name, before, after))
     for name in sorted({*a.args, *b.args}):
         before, after = a.args.get(name), b.args.get(name)
-        if before != after or type(before) is not type(after):
+        if isinstance(before, NetDef) and isinstance(after, NetDef):
+            details += [detail for change in diff(before, after) for detail in _nested(name, change)]
+        elif before != after or type(before) is not type(after):
             details.append((f"argument {name}", before, after))
     return Change("changed", _title(b), old, b, tuple(details))
+
+
+def _nested(argument: str, change: Change) -> Iterator[tuple[str, object, object]]:
+    """A difference in a nested net as details of the operator that has it."""
+    what = f"{argument}: {change.where}"
+    for inner, before, after in change.details:
+        yield f"{what}: {inner}", before, after
+    if not change.details:
+        yield f"{what} {change.kind}", change.before, change.after

@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from netdsl.analysis.rules import Rule
+from netdsl.errors import printable
 from netdsl.ir import NetDef, OperatorDef, SourceLine
 
 
@@ -89,7 +90,7 @@ def aligned(rows: Iterable[tuple[str, str]]) -> list[str]:
     """One line a row, with the texts below each other."""
     listed = list(rows)
     width = max((len(label) for label, _ in listed), default=0)
-    return [f"  {label:<{width}} : {text}" for label, text in listed]
+    return [f"  {label:<{width}} : {printable(text, keep='')}" for label, text in listed]
 
 
 def about(

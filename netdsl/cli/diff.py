@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from netdsl.cli.terminal import console, plain
+from netdsl.errors import printable
 from netdsl.ir.text import float_text
 
 if TYPE_CHECKING:
@@ -72,12 +73,12 @@ def _print(change: Change) -> None:
     elif isinstance(shown, str):
         both = change.before is not None and change.after is not None
         shown = f"{change.where}: {change.before} -> {change.after}" if both else change.where
-    line = Text(f"{mark} {shown}", style=style)
+    line = Text(printable(f"{mark} {shown}", keep=""), style=style)
     if place is not None:
-        line.append(f"     ({place})", style="dim")
+        line.append(printable(f"     ({place})"), style="dim")
     console().print(line)
     for what, before, after in change.details:
-        console().print(Text(f"    {what}: {_text(before)} -> {_text(after)}"))
+        console().print(Text(printable(f"    {what}: {_text(before)} -> {_text(after)}", keep="")))
 
 
 def _text(value: object) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from netdsl import io
 from netdsl.analysis.findings import Finding, aligned
 from netdsl.cli.terminal import console
-from netdsl.errors import UnknownArgumentWarning
+from netdsl.errors import UnknownArgumentWarning, printable
 from netdsl.ir import NetDef
 
 STYLES = {"error": "bold red", "warning": "bold yellow"}
@@ -47,7 +47,7 @@ def _print(finding: Finding, *, full: bool) -> None:
     from rich.text import Text
 
     line = Text(finding.title, style=STYLES[finding.rule.severity])
-    line.append(f" {finding.message}", style="bold")
+    line.append(printable(f" {finding.message}", keep=""), style="bold")
     rows = [(label, _shortened(text) if label == "added at" else text) for label, text in finding.rows(full=full)]
     console().print(line)
     for row in aligned(rows):

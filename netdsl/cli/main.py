@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import re
 import sys
@@ -12,7 +13,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 import netdsl
-from netdsl.errors import NetdslError, UnknownArgumentWarning, did_you_mean
+from netdsl.errors import NetdslError, UnknownArgumentWarning, did_you_mean, printable
 
 COMMANDS = ("demo", "show", "draw", "check", "diff", "ops")
 """Every command; each is a module beside this one with HELP, ``add_arguments`` and ``run``."""
@@ -52,6 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0 for success, 1 for findings, 2 for an error."""
     top = parser()
     options = top.parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names may hold what the terminal's encoding lacks
+            stream.reconfigure(errors="backslashreplace")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", UnknownArgumentWarning)
@@ -81,8 +85,8 @@ def _run(top: argparse.ArgumentParser, options: argparse.Namespace) -> int:
 
 
 def _warn(message: Warning | str, *_: object) -> None:
-    print(f"warning: {message}", file=sys.stderr)
+    print(printable(f"warning: {message}"), file=sys.stderr)
 
 
 def _say(what: str, *notes: str) -> None:
-    print("\n".join([f"error: {what}", *notes]), file=sys.stderr)
+    print(printable("\n".join([f"error: {what}", *notes])), file=sys.stderr)

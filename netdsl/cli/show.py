@@ -179,10 +179,15 @@ def _cell(value: Any) -> str:
 # ---------------------------------------------------------------------- costs
 
 
+def _flops(number: float | None) -> str:
+    told = count(number)
+    return f"{told}FLOP" if " " in told else f"{told} FLOP"
+
+
 def _print_cost(found: NetCost) -> None:
     rows = [(count(r.flops), size(r.bytes_read), size(r.bytes_written), str(r.op)) for r in found.ops]
     plain(table(("FLOPs", "read", "written", "operator"), rows, right=("FLOPs", "read", "written")))
-    plain(f"\n{count(found.flops)}FLOP a run, {size(found.bytes_moved)} moved")
+    plain(f"\n{_flops(found.flops)} a run, {size(found.bytes_moved)} moved")
     plain(f"memory: {size(found.held)} for all blobs, {size(found.peak)} with freeing")
     if found.unknown:
         operators = "1 operator" if found.unknown == 1 else f"{found.unknown} operators"

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
+from netdsl.errors import printable
+
 
 @functools.cache
 def console() -> Any:
@@ -26,7 +28,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, right: Contai
 
     The columns named in ``right`` are numbers, set to the right.
     """
-    listed = [header, *rows]
+    listed = [[printable(cell, keep="") for cell in row] for row in (header, *rows)]
     widths = [max(len(row[i]) for row in listed) for i in range(len(header))]
     aligned = [
         "  ".join(
@@ -43,7 +45,7 @@ def count(number: float | None) -> str:
     if number is None:
         return "?"
     for unit in ("", " k", " M", " G"):
-        if abs(number) < 1000:
+        if abs(number) < 999.5:  # what three digits would round to 1000 has the next unit
             return f"{number:.3g}{unit}"
         number /= 1000
     return f"{number:.3g} T"

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import attrs
 
+from netdsl.errors import printable
 from netdsl.ir.args import NO_ARGS, Args, as_args
 from netdsl.ir.types import UNKNOWN, BlobType
 
@@ -71,9 +72,9 @@ class OperatorDef:
                     yield name, net
 
     def __str__(self) -> str:
-        """As one line of the text form, without arguments: ``y = FC(x, w, b)``."""
+        """As one line that can be read, without arguments: ``y = FC(x, w, b)``; what does not print is escaped."""
         call = f"{self.type}({', '.join(self.inputs)})"
-        return f"{', '.join(self.outputs)} = {call}" if self.outputs else call
+        return printable(f"{', '.join(self.outputs)} = {call}" if self.outputs else call, keep="")
 
 
 def _types(types: Mapping[str, BlobType]) -> Mapping[str, BlobType]:

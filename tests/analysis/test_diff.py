@@ -98,7 +98,7 @@ def test_names_in_nested_nets_follow():
     text += "    input x\n    y = Relu(x)\n    output y\noutput y\n"
     assert changes(text.replace("x", "data"), text) == ["renamed blob x"]
     (change,) = diff(parse(text), parse(text.replace("Relu", "Tanh")))
-    assert [what for what, _, _ in change.details] == ["argument then_net"]
+    assert [what for what, _, _ in change.details] == ["then_net: y: type"]
 
 
 def test_an_int_and_a_float_differ():
@@ -119,3 +119,31 @@ def test_a_long_net_is_compared_in_a_moment():
     net = NetDef("long", ops, ["x0"])
     other = attrs.evolve(net, ops=[*ops[:2500], attrs.evolve(ops[2500], type="Tanh"), *ops[2501:]])
     assert [short(change) for change in diff(net, other)] == ["changed x2501; type Relu -> Tanh"]
+
+
+NESTED = """\
+net "n"
+input c: bool[1]
+input x: float32[2]
+y = If(c, x)
+  then_net = net "t"
+    h = LeakyRelu(x) {alpha = 0.1}
+    y = Tanh(h)
+    output y
+output y
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("Tanh(h)", "Relu(h)", "then_net: y: type Tanh -> Relu"),
+        ("0.1", "0.5", "then_net: h: argument alpha 0.1"),
+        ("    y = Tanh(h)\n", "    y = Tanh(h)\n    Print(y)\n", "then_net: Print added None -> Print(y)"),
+        ('net "t"', 'net "u"', "then_net: name changed t -> u"),
+    ],
+)
+def test_a_change_in_a_nested_net_is_told_where_it_is(old, new, told):
+    (text,) = changes(NESTED.replace(old, new), NESTED)
+    assert text.startswith(f"changed y; {told}")
+    assert "\n" not in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -107,3 +108,57 @@ def test_commands_that_read_nets_need_no_array_library(tmp_path, fresh_python):
     (tmp_path / "a.net").write_text(NET)
     code = f"from netdsl.cli import main\nassert main(['check', {str(tmp_path / 'a.net')!r}]) == 0"
     assert fresh_python(code, without=["numpy"]) == "nothing found"
+
+
+NASTY = "red\x1b[31m", "two\nlines", "bell\x07", "\u202etxt.evil", "\x00"
+
+
+@pytest.fixture
+def nasty(tmp_path, monkeypatch):
+    """A net whose name and blobs would move the cursor, ring, turn writing round, or break lines."""
+    monkeypatch.chdir(tmp_path)
+    net = netdsl.Net("net\x1b[2J\nname")
+    x = net.input("x\x1b[1m", ("N",))
+    for name in NASTY:
+        x = net.Relu(x, name)
+    net.output(x)
+    netdsl.save(net.definition, "nasty.net")
+    (tmp_path / "other.net").write_text(NET)
+    (tmp_path / "wrong.net").write_text(net.dump().replace("= Relu(", "= Tanh(a, ", 1))
+    return net
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(["show", "nasty.net"], ["show", "nasty.net", "--shapes"], ["show", "nasty.net", "--cost"]),
+        *(["show", "nasty.net", "--params"], ["show", "nasty.net", "--dim", "\x1b=3"], ["check", "wrong.net"]),
+        *(["check", "nasty.net", "wrong.net"], ["check", "wrong.net", "nasty.net", "--json"]),
+        *(["diff", "nasty.net", "other.net"], ["diff", "other.net", "nasty.net", "--json"]),
+        *(["diff", "nasty.net", "wrong.net"], ["ops", "\x1b[31m"], ["draw", "nasty.net", "-o", "\x1b.pdf"]),
+    ],
+    ids=" ".join,
+)
+def test_names_reach_the_terminal_escaped(arguments, nasty, capsys):
+    main(arguments)
+    out, err = capsys.readouterr()
+    assert out + err
+    assert all(line.isprintable() for line in (out + err).split("\n"))
+    if not {"show", "--json"} & set(arguments):
+        assert not any(line.startswith(("lines", "name")) for line in (out + err).split("\n"))
+
+
+def test_errors_of_the_library_are_printable():
+    net = netdsl.Net("a\x1b[31mb")
+    with pytest.raises(netdsl.errors.SchemaError) as caught:
+        net.Relu("x\x07", "y", wrong=1)
+    assert all(line.isprintable() for line in str(caught.value).split("\n"))
+    assert str(netdsl.OperatorDef("Relu", ["a\nb"], ["\x1b"])) == "\\x1b = Relu(a\\nb)"
+
+
+def test_an_encoding_that_lacks_a_letter_gets_it_escaped(tmp_path):
+    (tmp_path / "n.net").write_text('net "n"\ninput x\n"日" = Relu(x)\noutput "日"\n', "utf-8")
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
+    command = [sys.executable, "-m", "netdsl", "show", "n.net"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert "\\u65e5" in done.stdout

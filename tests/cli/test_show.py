@@ -7,6 +7,7 @@ import pytest
 from netdsl import io
 from netdsl.cli.digits.model import build
 from netdsl.cli.main import main
+from netdsl.cli.terminal import count
 from netdsl.ir import parse
 
 
@@ -123,3 +124,16 @@ def test_costs_without_sizes_say_what_is_missing(show):
     assert show("train.net", "--cost").splitlines()[-1] == (
         "not counted: 23 operators of unknown size; --init and --dim N=64 tell more sizes"
     )
+
+
+@pytest.mark.parametrize(
+    ("number", "told"), [(None, "?"), (0, "0"), (999, "999"), (999_600, "1 M"), (999_400, "999 k"), (2.5e12, "2.5 T")]
+)
+def test_counts_as_people_read_them(number, told):
+    assert count(number) == told
+
+
+def test_a_net_without_arithmetic_costs_0_flop(tmp_path, capsys):
+    (tmp_path / "n.net").write_text('net "n"\ninput x: float32[3]\ny = Copy(x)\noutput y\n')
+    assert main(["show", str(tmp_path / "n.net"), "--cost"]) == 0
+    assert "\n0 FLOP a run, 24 B moved\n" in capsys.readouterr().out
