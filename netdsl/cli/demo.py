@@ -2,16 +2,22 @@
 
 The nets, a page with their picture and the curves, the trained parameters and a summary are left in
 --out. With --from DIR the text nets init.net and train.net of a folder are trained, edited or not;
-they stay as they are.
+they stay as they are. The train net must read data (float32 [N, 1, 8, 8]) and label (int32 [N]), and
+compute loss, accuracy and scores.
+
+Nets in --out that were edited after a demo left them are not overwritten without --force.
+Exit status: 0 for success, 1 where the loss was not finite (the training stops there), 2 for an error.
 """
 
 from __future__ import annotations
 
 import argparse
 import errno
+import hashlib
 import json
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +32,19 @@ HELP = "train a net on handwritten digits: the place to start"
 DEFAULT_OUT = Path("netdsl-demo")
 EPOCHS = 25
 SMOOTHING = 0.95
+WRITTEN = "written"
+"""The key of summary.json that tells by their digests which text nets the demo wrote."""
+SOURCES = ("init.net", "train.net")
+FILES = (
+    *("init.net", "init.pb", "train.net", "train.pb", "predict.net", "predict.pb"),
+    *("parameters.npz", "index.html", "summary.json"),
+)
+CARDS = {
+    "accuracy": "held-out accuracy",
+    "loss": "loss (mean of the last epoch)",
+    "not_finite_since_step": "loss not finite since step",
+}
+"""What the page calls the numbers of the summary, where it says more."""
 BLAS = ("OPENBLAS", "MKL", "OMP")
 
 
@@ -33,17 +52,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     add = parser.add_argument
     add("--out", type=Path, metavar="DIR", help=f"where to leave the results (default {DEFAULT_OUT}, or DIR of --from)")
-    add("--from", dest="source", type=Path, metavar="DIR", help="train the text nets in DIR")
+    add("--from", dest="source", type=Path, metavar="DIR", help="train the text nets init.net and train.net in DIR")
+    add("--force", action="store_true", help="overwrite nets in --out although they were edited")
     add("--precision", choices=("half", "float32"), help="what to compute in (default half)")
     add("--backend", choices=("numpy", "strict", "cupy"), default="numpy", help="where to run (default numpy)")
-    add("--seed", type=int, default=0, metavar="N", help="what weights and batches are drawn from (default 0)")
+    add("--seed", type=_natural, default=0, metavar="N", help="what weights and batches are drawn from (default 0)")
     add("--epochs", type=_positive, default=EPOCHS, metavar="N", help=f"passes over the digits (default {EPOCHS})")
 
 
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a number from 1 on, got {text!r}")
+def _natural(text: str, least: int = 0) -> int:
+    if not text.isdecimal() or int(text) < least:
+        raise argparse.ArgumentTypeError(f"expected a number from {least} on, got {text!r}")
     return int(text)
+
+
+def _positive(text: str) -> int:
+    return _natural(text, least=1)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -53,13 +77,16 @@ def run(options: argparse.Namespace) -> int:
         raise NetdslError("--precision builds a new net; the nets of --from have theirs", got=got)
     out: Path = options.out or options.source or DEFAULT_OUT
     _check_writable(out)
+    if not options.force:
+        _check_unedited(out, options.source)
     for library in BLAS:  # before NumPy is imported: products this small are slower where threads wait for each other
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+    _check_backend(options.backend)
     nets = _build(options.precision or "half") if options.source is None else _read(options.source)
     result, tensors = _train(nets, options)
     _leave(out, nets, result, tensors, source=options.source)
     _finish(out, result, options.source)
-    return 0
+    return 0 if result.diverged is None else 1
 
 
 # ---------------------------------------------------------------------- before
@@ -71,6 +98,40 @@ def _check_writable(out: Path) -> None:
     if not there.is_dir() or not os.access(there, os.W_OK):
         error = errno.EACCES if there.is_dir() else errno.ENOTDIR
         raise OSError(error, os.strerror(error), str(there))
+    for folder in (out / name for name in FILES if (out / name).is_dir()):
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(folder))
+
+
+def _check_unedited(out: Path, source: Path | None) -> None:
+    """Raise NetdslError if a text net that would be overwritten is not as the last demo wrote it."""
+    try:
+        written = dict(json.loads((out / "summary.json").read_text("utf-8"))[WRITTEN])
+    except (OSError, ValueError, LookupError, TypeError):
+        written = {}
+    kept = SOURCES if _is_same(out, source) else ()
+    for name in (*SOURCES, "predict.net"):
+        path = out / name
+        if name not in kept and path.exists() and written.get(name) != _digest(path):
+            raise NetdslError(
+                f"{str(path)!r} was edited since a demo wrote it, or is not the demo's",
+                fix="another --out, or --force to overwrite it",
+                to_train_it=f"netdsl demo --from {out}",
+            )
+
+
+def _is_same(out: Path, source: Path | None) -> bool:
+    return source is not None and out.exists() and source.exists() and out.samefile(source)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _check_backend(name: str) -> None:
+    """Raise MissingExtraError now if the backend's array library is not installed."""
+    from netdsl.runtime import Workspace
+
+    Workspace(name)
 
 
 def _build(precision: str) -> Nets:
@@ -84,17 +145,22 @@ def _build(precision: str) -> Nets:
 def _read(source: Path) -> Nets:
     """Read the text nets of a folder, and stop where check finds an error."""
     from netdsl.analysis.check import check
-    from netdsl.cli.digits.training import Nets
+    from netdsl.cli.digits.training import NEEDS, Nets, lacks
     from netdsl.cli.findings import load_to_check, print_findings, tally
 
-    init, net = load_to_check(source / "init.net"), load_to_check(source / "train.net")
+    for name in SOURCES:
+        if not (source / name).exists():
+            expected = "a folder with init.net and train.net, as `netdsl demo` leaves one"
+            raise NetdslError(f"there is no file {str(source / name)!r}", expected=expected)
+    init, net = (load_to_check(source / name) for name in SOURCES)
     found = check(init, net)
     if found:
         print_findings(found)
         console().print()
     errors = [finding for finding in found if finding.rule.is_error]
     if errors:
-        raise NetError(f"the nets in {source} cannot be trained", found=tally(errors))
+        needs = NEEDS if lacks(net) else None
+        raise NetError(f"the nets in {str(source)!r} cannot be trained", found=tally(errors), the_demo_needs=needs)
     return Nets.of(init, net)
 
 
@@ -110,7 +176,7 @@ def _train(nets: Nets, options: argparse.Namespace) -> tuple[Result, dict[str, A
         TextColumn("training"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("loss {task.fields[loss]:.4f}  accuracy {task.fields[accuracy]:.3f}"),
+        TextColumn("loss {task.fields[loss]:.4f}  accuracy {task.fields[accuracy]:.3f}  (smoothed)"),
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=console(), refresh_per_second=5) as progress:
@@ -136,9 +202,11 @@ def _leave(out: Path, nets: Nets, result: Result, tensors: dict[str, Any], sourc
     made = Path(tempfile.mkdtemp(prefix=".results.", dir=out))
     try:
         _write(made, nets, result, tensors)
-        if source is not None and out.samefile(source):
-            for name in ("init.net", "train.net"):  # the author's own text, with its comments
+        if _is_same(out, source):
+            for name in SOURCES:  # the author's own text, with its comments
                 (made / name).unlink()
+        summary = result.summary() | {WRITTEN: {path.name: _digest(path) for path in sorted(made.glob("*.net"))}}
+        (made / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", "utf-8")
         for path in sorted(made.iterdir()):
             os.replace(path, out / path.name)
     finally:
@@ -156,9 +224,9 @@ def _write(folder: Path, nets: Nets, result: Result, tensors: dict[str, Any]) ->
         io.save(net, folder / f"{name}.net")
         io.save(net, folder / f"{name}.pb")
     io.save_tensors(tensors, folder / "parameters.npz")
-    page = training_page(f"Digits in {result.precision}", pictures, result.curves(), result.summary())
+    cards = {CARDS.get(name, name): value for name, value in result.summary().items()}
+    page = training_page(f"Digits in {result.precision}", pictures, result.curves(), cards)
     (folder / "index.html").write_text(page, "utf-8")
-    (folder / "summary.json").write_text(json.dumps(result.summary(), indent=2) + "\n", "utf-8")
 
 
 def _finish(out: Path, result: Result, source: Path | None) -> None:
@@ -167,6 +235,9 @@ def _finish(out: Path, result: Result, source: Path | None) -> None:
     made = f"held-out accuracy {result.accuracy:.2%}"
     how = f" in {result.seconds:.1f} s: {result.steps} steps in {result.precision} on {result.backend}"
     console().print(Text(made, style="bold").append(how, style="not bold"))
+    if result.diverged is not None:
+        since = f"the loss is not finite since step {result.diverged} (learning rate too large?)"
+        print(f"warning: {since}; the training stopped there", file=sys.stderr)
     plain(f"left in {out}: init, train and predict net (.net, .pb), parameters.npz, index.html, summary.json\n")
     rows = [
         (f"open {out}/index.html in a browser", "the curves, and the nets as pictures"),

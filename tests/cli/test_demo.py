@@ -19,7 +19,8 @@ from netdsl.cli.digits import training
 from netdsl.cli.digits.model import build
 from netdsl.cli.digits.training import Nets, shaken, train
 from netdsl.cli.main import main
-from netdsl.ir import parse
+from netdsl.errors import MissingExtraError, NetError
+from netdsl.ir import dump, parse
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FILES = [
@@ -74,7 +75,7 @@ def test_a_demo_leaves_its_nets_numbers_and_a_page(folder, capsys):
     assert "<svg" in (out / "index.html").read_text("utf-8")
     printed = capsys.readouterr().out
     summary = json.loads((out / "summary.json").read_text("utf-8"))
-    assert list(summary) == ["accuracy", "loss", "seconds", "steps", "precision", "backend"]
+    assert list(summary) == ["accuracy", "loss", "seconds", "steps", "precision", "backend", "written"]
     assert summary["accuracy"] > 0.7
     assert (summary["steps"], summary["precision"], summary["backend"]) == (44, "half", "numpy")
     assert f"held-out accuracy {summary['accuracy']:.2%}" in printed
@@ -159,7 +160,7 @@ def test_nets_with_errors_are_not_trained(mine, capsys):
     assert main(["demo", "--from", "mine"]) == 2
     out, err = capsys.readouterr()
     assert "error[N103] blob 'fcl' is read" in out
-    assert err == "error: the nets in mine cannot be trained\n  found : 1 error\n"
+    assert err == "error: the nets in 'mine' cannot be trained\n  found : 1 error\n"
     assert names(mine) == ["init.net", "train.net"]
 
 
@@ -196,7 +197,7 @@ def test_a_typo_in_a_net_is_told_with_line_and_column(mine, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--from", "nowhere"], "error: nowhere/init.net: No such file or directory"),
+        (["--from", "nowhere"], "error: there is no file 'nowhere/init.net'\n  expected : a folder with init.net and"),
         (["--from", "mine", "--precision", "half"], "error: --precision builds a new net"),
         (["--out", "a-file"], "error: a-file: Not a directory"),
         (["--out", "a-file/below"], "error: a-file: Not a directory"),
@@ -216,6 +217,21 @@ def test_epochs_are_counted_from_one(epochs, capsys):
     assert f"expected a number from 1 on, got '{epochs}'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("seed", ["-1", "x", "0.5"])
+def test_seeds_are_counted_from_zero(seed, capsys):
+    with pytest.raises(SystemExit):
+        main(["demo", f"--seed={seed}"])
+    assert f"expected a number from 0 on, got '{seed}'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_folder_where_a_result_belongs_is_found_before_the_training(name, folder, capsys):
+    (folder / "out" / name).mkdir(parents=True)
+    assert main(["demo", "--out", "out"]) == 2
+    assert capsys.readouterr().err == f"error: out/{name}: Is a directory\n"
+    assert names(folder / "out") == [name]
+
+
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("there", [True, False])
 def test_a_failure_while_writing_leaves_nothing(there, folder, monkeypatch, capsys):
@@ -232,12 +248,93 @@ def test_a_failure_while_writing_leaves_nothing(there, folder, monkeypatch, caps
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_training_that_diverges_is_told_in_valid_json(mine):
+def test_a_training_that_diverges_stops_and_says_so(mine, capsys):
     edit(mine, "base_lr = 0.1", "base_lr = 1e20")
-    with np.errstate(all="ignore"):
-        assert main(["demo", "--from", "mine", "--epochs", "1"]) == 0
+    assert main(["demo", "--from", "mine", "--epochs", "2"]) == 1
+    assert capsys.readouterr().err == (
+        "warning: the loss is not finite since step 2 (learning rate too large?); the training stopped there\n"
+    )
     summary = json.loads((mine / "summary.json").read_text(), parse_constant=pytest.fail)
-    assert summary["loss"] is None
+    assert (summary["loss"], summary["steps"], summary["not_finite_since_step"]) == (None, 2, 2)
+    assert "loss not finite since step" in (mine / "index.html").read_text("utf-8")
+    assert names(mine) == FILES
+
+
+@pytest.mark.usefixtures("quick")
+def test_the_page_says_which_loss_and_which_accuracy(mine):
+    assert main(["demo", "--from", "mine", "--epochs", "1"]) == 0
+    page = (mine / "index.html").read_text("utf-8")
+    assert "<dt>held-out accuracy</dt>" in page
+    assert "<dt>loss (mean of the last epoch)</dt>" in page
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("name", ["init.net", "train.net", "predict.net"])
+def test_an_edited_net_is_not_overwritten_unless_asked_to(name, folder, capsys):
+    demo = ["demo", "--epochs", "1", "--precision", "float32"]
+    assert main(demo) == 0
+    assert main(demo) == 0
+    edited = folder / "netdsl-demo" / name
+    before = edited.read_text()
+    edited.write_text("# mine\n" + before)
+    capsys.readouterr()
+    assert main(demo) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        f"error: 'netdsl-demo/{name}' was edited since a demo wrote it, or is not the demo's",
+        "  fix         : another --out, or --force to overwrite it",
+        "  to train it : netdsl demo --from netdsl-demo",
+    ]
+    assert edited.read_text() == "# mine\n" + before
+    assert main([*demo, "--force"]) == 0
+    assert edited.read_text() == before
+
+
+@pytest.mark.usefixtures("quick")
+def test_nets_that_were_trained_from_a_folder_stay_the_authors(mine):
+    assert main(["demo", "--from", "mine", "--epochs", "1"]) == 0
+    assert main(["demo", "--from", "mine", "--epochs", "1"]) == 0
+    assert main(["demo", "--out", "mine", "--epochs", "1"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("input data: float32[N, 1, 8, 8]", "input data: float32[32, 1, 8, 8]"),
+        ("input label: int32[N]", "input label: int64[N]"),
+        ("input label: int32[N]", "input label: int32[N, 1]"),
+    ],
+)
+def test_declared_inputs_that_the_demo_cannot_feed_are_told_before_the_training(old, new):
+    model = build("half")
+    text = dump(model.net.definition)
+    assert old in text
+    with pytest.raises(NetError) as refused:
+        Nets.of(model.init_net.definition, parse(text.replace(old, new)))
+    assert refused.value.details == {"expected": old, "got": new}
+
+
+def test_what_the_demo_needs_is_told_before_the_training(mine, capsys):
+    text = (mine / "train.net").read_text()
+    without = re.sub("^accuracy = .*\n", "", text, flags=re.MULTILINE)
+    needs = "  the demo needs : data and label to feed; loss, accuracy and scores to read\n"
+    for each, message in ((without, "cannot be trained"), (without.replace("output accuracy\n", ""), "'accuracy'")):
+        (mine / "train.net").write_text(each)
+        assert main(["demo", "--from", "mine"]) == 2
+        err = capsys.readouterr().err
+        assert message in err
+        assert needs in err
+    assert names(mine) == ["init.net", "train.net"]
+
+
+def test_a_missing_library_is_told_before_the_training(folder, monkeypatch, capsys):
+    def missing(name):
+        raise MissingExtraError("the backend 'cupy' needs CuPy")
+
+    monkeypatch.setattr("netdsl.runtime.backends.get", missing)
+    assert main(["demo", "--backend", "cupy"]) == 2
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "error: the backend 'cupy' needs CuPy\n")
+    assert names(folder) == []
 
 
 def test_shaken_images_are_moved_by_a_pixel_at_most_and_half_stay():

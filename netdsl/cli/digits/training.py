@@ -13,15 +13,17 @@ import numpy as np
 from netdsl.analysis.infer import infer
 from netdsl.data import digits, stratified_split
 from netdsl.errors import NetError, did_you_mean
-from netdsl.ir import DType, NetDef, TensorType
+from netdsl.ir import UNKNOWN, BlobType, DType, NetDef, TensorType
 from netdsl.passes.edit import extract, for_test
 from netdsl.runtime import Workspace
 
 BATCH = 32
 SHAKEN = 0.5
-FED = ("data", "label")
+FED = {"data": TensorType(DType.FLOAT, ("N", 1, 8, 8)), "label": TensorType(DType.INT32, ("N",))}
 TOLD = ("loss", "accuracy")
 SCORES = "scores"
+NEEDS = "data and label to feed; loss, accuracy and scores to read"
+"""What the demo needs of a net, in words."""
 
 
 @attrs.frozen
@@ -37,9 +39,13 @@ class Nets:
         """Return the nets with the predict net extracted from ``train``.
 
         Raises:
-            NetError: ``train`` lacks a blob that the demo feeds or reads.
+            NetError: ``train`` lacks a blob that the demo feeds or reads, or declares another type for what is fed.
         """
-        _check_names(train)
+        if lacking := lacks(train):
+            name, why = next(iter(lacking.items()))
+            near = did_you_mean(name, train.blobs())
+            raise NetError(f"net {train.name!r} {why}", the_demo_needs=NEEDS, did_you_mean=near)
+        _check_fed(train)
         return cls(init, train, predict_net(train))
 
     @property
@@ -64,9 +70,14 @@ class Result:
     batch_accuracies: list[float]
     held_out_accuracies: list[float]
 
+    @property
+    def diverged(self) -> int | None:
+        """The step at which the loss was no longer finite and the training stopped, if it did; the first is 1."""
+        return None if math.isfinite(self.losses[-1]) else self.steps
+
     def summary(self) -> dict[str, Any]:
-        """What summary.json holds: plain numbers, None for a loss that is not finite."""
-        return {
+        """What summary.json holds: plain numbers; of a training that diverged, no loss and the step."""
+        told = {
             "accuracy": round(self.accuracy, 6),
             "loss": round(self.loss, 6) if math.isfinite(self.loss) else None,
             "seconds": round(self.seconds, 3),
@@ -74,6 +85,7 @@ class Result:
             "precision": self.precision,
             "backend": self.backend,
         }
+        return told if self.diverged is None else told | {"not_finite_since_step": self.diverged}
 
     def curves(self) -> dict[str, list[float]]:
         """The curves that a page shows."""
@@ -101,7 +113,7 @@ def train(
     """Train on four fifths of the digits and test on the fifth held out.
 
     Returns how it went, and what the init net made (the parameters and the optimizer's state) as arrays.
-    ``report`` is told step, loss and accuracy of every batch.
+    ``report`` is told step, loss and accuracy of every batch. A loss that is not finite ends the training.
     """
     images, labels = digits()
     chosen, held_out = stratified_split(labels)
@@ -122,7 +134,11 @@ def train(
             losses.append(float(workspace.fetch("loss")))
             accuracies.append(float(workspace.fetch("accuracy")))
             report(len(losses), losses[-1], accuracies[-1])
+            if not math.isfinite(losses[-1]):
+                break
         tested.append(accuracy(workspace, nets.predict, images[held_out], labels[held_out]))
+        if not math.isfinite(losses[-1]):
+            break
     seconds = time.perf_counter() - start
     last_epoch = float(np.mean(losses[-(len(chosen) // BATCH) :]))
     result = Result(
@@ -168,13 +184,34 @@ def accuracy(workspace: Workspace, predict: NetDef, images: Any, labels: Any) ->
     return float((scores.argmax(axis=1) == labels).mean())
 
 
-def _check_names(net: NetDef) -> None:
+def lacks(net: NetDef) -> dict[str, str]:
+    """Return the blobs of the demo that ``net`` does not have, each with why that matters."""
     written = {name for op in net.ops for name in op.outputs}
-    for name, known in ((n, net.blobs()) for n in FED):
-        if name not in known:
-            near = did_you_mean(name, net.inputs)
-            raise NetError(f"net {net.name!r} has no blob {name!r}, which the demo feeds", did_you_mean=near)
-    for name in (*TOLD, SCORES):
-        if name not in written:
-            near = did_you_mean(name, written)
-            raise NetError(f"net {net.name!r} does not compute {name!r}, which the demo reads", did_you_mean=near)
+    known = net.blobs()
+    lacking = {name: f"has no blob {name!r}, which the demo feeds" for name in FED if name not in known}
+    computed = {n: f"does not compute {n!r}, which the demo reads" for n in (*TOLD, SCORES) if n not in written}
+    return lacking | computed
+
+
+def _check_fed(net: NetDef) -> None:
+    """Raise NetError where ``net`` declares what the demo cannot feed; N is 32 in training, and more in the test."""
+    for name, fed in FED.items():
+        declared = net.types.get(name, UNKNOWN)
+        if not _accepts(declared, fed):
+            raise NetError(
+                f"net {net.name!r} declares an input otherwise than the demo feeds it, in batches of several sizes",
+                expected=f"input {name}: {fed}",
+                got=f"input {name}: {declared}",
+            )
+
+
+def _accepts(declared: BlobType, fed: TensorType) -> bool:
+    if not isinstance(declared, TensorType):
+        return declared == UNKNOWN
+    if declared.dtype not in (None, fed.dtype):
+        return False
+    if declared.shape is None:
+        return True
+    assert fed.shape is not None
+    sizes = zip(declared.shape, fed.shape, strict=False)
+    return len(declared.shape) == len(fed.shape) and not any(isinstance(a, int) and a != b for a, b in sizes)
