@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from netdsl.errors import BlobError, InferenceError, MissingKernelError, NetdslError, NetError, did_you_mean
-from netdsl.ir import BlobType, Dim, NetDef, TensorType
+from netdsl.ir import BlobType, Dim, DType, NetDef, Opaque, TensorType
 from netdsl.ir.dims import same
 from netdsl.ops.schema import Operator, bound
 from netdsl.ops.validate import check_formals
 
 if TYPE_CHECKING:
     from netdsl.runtime.workspace import Workspace
+
+_SHOWN = 10
+"""How many names a line lists."""
 
 
 def check_keep(net: NetDef, keep: frozenset[str]) -> None:
@@ -49,24 +52,50 @@ def missing(names: Sequence[str], net: NetDef, workspace: Workspace) -> BlobErro
     """The error that the workspace lacks the blobs ``names``, which ``net`` reads."""
     name = names[0]
     index, reader = next((i, op) for i, op in enumerate(net.ops) if name in op.inputs)
-    near = did_you_mean(name, set(workspace.blobs) - set(names))
     what = f"blob {name!r} does not exist in the workspace"
+    near = did_you_mean(name, set(workspace.blobs) - set(names))
     if len(names) > 1:
-        what = f"{len(names)} blobs do not exist in the workspace: {', '.join(map(repr, names))}"
+        what = f"{len(names)} blobs do not exist in the workspace: {_listed([repr(n) for n in names])}"
         near = None
     elided = [n for n in names if workspace.cell(n).elided_by is not None]
-    fix = None
+    hints: dict[str, str] = {}
     if elided:
-        fix = f"net {workspace.cell(elided[0]).elided_by!r} does not store it; name it in keep="
+        hints["fix"] = f"net {workspace.cell(elided[0]).elided_by!r} does not store it; name it in keep="
     elif near is None:
-        fix = "run the init net first; Workspace.run_missing(init_net) runs only what is new in it"
+        hints = _where_from(names, net)
     return BlobError(
         what,
         read_by=f"{reader}     (operator {index} of net {net.name!r})",
         added_at=reader.where,
         did_you_mean=near,
-        fix=fix,
+        **hints,
     )
+
+
+def _where_from(names: Sequence[str], net: NetDef) -> dict[str, str]:
+    """Say which of the missing blobs the caller feeds, and which an init net makes."""
+    written = {name for op in net.ops for name in op.outputs}
+    fed = [name for name in names if name not in written and _varies(net.types.get(name))]
+    made = [name for name in names if name not in fed]
+    hints: dict[str, str] = {}
+    if fed:
+        hints["feed"] = _listed([f"ws.feed({name!r}, ...)  {net.types[name]}" for name in fed])
+    if made:
+        those = f" for {_listed(made)}" if fed else ""
+        hints["fix"] = f"run the init net first{those}; Workspace.run_missing(init_net) runs only what is new in it"
+        if not (fed or all(name in written or isinstance(net.types.get(name), Opaque) for name in made)):
+            hints["or"] = "feed what no init net makes"
+    return hints
+
+
+def _varies(type_: BlobType | None) -> bool:
+    """Whether an input is declared with an extent that is left open, as batches are and parameters are not."""
+    return isinstance(type_, TensorType) and not type_.is_static
+
+
+def _listed(texts: Sequence[str]) -> str:
+    more = len(texts) - _SHOWN
+    return ", ".join(texts[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def check_declared(net: NetDef, types: Mapping[str, BlobType]) -> None:
@@ -81,7 +110,8 @@ def check_declared(net: NetDef, types: Mapping[str, BlobType]) -> None:
         if got is None:
             continue
         if not _fits(declared, got):
-            raise InferenceError(f"blob {name!r} is not what net {net.name!r} declares", expected=declared, got=got)
+            what = f"blob {name!r} is not what net {net.name!r} declares"
+            raise InferenceError(what, expected=declared, got=got, fix=_conversion(name, declared, got))
         if not (isinstance(declared, TensorType) and isinstance(got, TensorType)):
             continue
         for dim, extent in zip(declared.shape or (), got.shape or (), strict=False):
@@ -93,6 +123,15 @@ def check_declared(net: NetDef, types: Mapping[str, BlobType]) -> None:
                         expected=f"{first}, as blob {owner!r}",
                         got=f"{extent}, blob {name!r}",
                     )
+
+
+def _conversion(name: str, declared: BlobType, got: BlobType) -> str | None:
+    """How to feed what has the right extents and another dtype."""
+    if not (isinstance(declared, TensorType) and isinstance(got, TensorType) and declared.dtype and got.dtype):
+        return None
+    if declared.dtype is got.dtype or DType.STRING in (declared.dtype, got.dtype):
+        return None
+    return f"ws.feed({name!r}, numpy.asarray(value, {declared.dtype.value!r}))"
 
 
 def _fits(declared: BlobType, got: BlobType) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+import traceback
 
 import attrs
 import numpy as np
 import pytest
 
-from netdsl.errors import BlobError, MissingKernelError, RunError, SchemaError, UnknownOperatorError
-from netdsl.ir import NetDef, SourceLine
+from netdsl.errors import BlobError, InferenceError, MissingKernelError, RunError, SchemaError, UnknownOperatorError
+from netdsl.ir import NetDef, SourceLine, parse
 from netdsl.runtime import Workspace
 from tests.runtime.operators import net, op
 
@@ -44,6 +45,76 @@ def test_many_missing_blobs_are_listed_and_the_init_net_is_offered():
         workspace(x=[1]).run(net("y = RtAdd(x, w)", "m = RtAdd(m, y)"))
     assert "2 blobs do not exist in the workspace: 'w', 'm'" in str(caught.value)
     assert "Workspace.run_missing(init_net)" in str(caught.value)
+
+
+def lacking(net: NetDef, ws: Workspace) -> dict[str, object]:
+    with pytest.raises(BlobError) as caught:
+        ws.run(net)
+    return caught.value.details
+
+
+def trained(**types: str) -> NetDef:
+    """A net that updates ``w`` from the inputs ``types``."""
+    lines = [f"input {name}: {type_}\n" for name, type_ in types.items()]
+    reads = "".join(f"y{i} = Relu({name})\n" for i, name in enumerate(types) if name != "w")
+    return parse(f'net "train"\n{"".join(lines)}{reads}w = Relu(w)\n')
+
+
+def test_after_the_init_net_has_run_what_is_missing_is_to_be_fed():
+    told = lacking(trained(data="float32[N, 1, 8]", label="int32[N]", w="float32[2]"), workspace(w=[1, 2]))
+    assert told["feed"] == "ws.feed('data', ...)  float32[N, 1, 8], ws.feed('label', ...)  int32[N]"
+    assert "fix" not in told
+
+
+def test_state_is_what_the_init_net_makes():
+    told = lacking(trained(x="float32[N]", w="float32[2]"), workspace(x=[1, 2]))
+    assert told["fix"] == "run the init net first; Workspace.run_missing(init_net) runs only what is new in it"
+    assert told.keys() == {"read by", "added at", "fix"}
+
+
+def test_both_kinds_of_missing_blobs_have_a_line_each():
+    told = lacking(trained(x="float32[N]", w="float32[2]", c="float32[2]"), workspace())
+    assert told["feed"] == "ws.feed('x', ...)  float32[N]"
+    assert str(told["fix"]).startswith("run the init net first for c, w; ")
+    assert "or" not in told
+
+
+def test_an_input_that_may_be_data_or_a_parameter_is_either():
+    told = lacking(net("y = RtAdd(x, x)"), workspace())
+    assert str(told["fix"]).startswith("run the init net first;")
+    assert told["or"] == "feed what no init net makes"
+
+
+def test_a_long_list_of_missing_blobs_is_cut():
+    names = [f"x{i}" for i in range(28)]
+    with pytest.raises(BlobError) as caught:
+        workspace().run(trained(**dict.fromkeys(names, "float32[N]"), w="float32[2]"))
+    assert caught.value.what.startswith("29 blobs do not exist in the workspace: 'x0', 'x1', ")
+    assert caught.value.what.endswith("'x9' and 19 more")
+    assert str(caught.value.details["feed"]).endswith("float32[N] and 18 more")
+
+
+def test_what_is_fed_with_another_dtype_is_to_be_converted():
+    ws = workspace(w=[1])
+    ws.feed("x", np.zeros(3))
+    with pytest.raises(InferenceError) as caught:
+        ws.run(trained(x="float32[N]", w="float32[1]"))
+    assert caught.value.details["fix"] == "ws.feed('x', numpy.asarray(value, 'float32'))"
+    ws.feed("x", np.zeros((3, 1), np.float32))
+    with pytest.raises(InferenceError) as caught:
+        ws.run(trained(x="float32[N]", w="float32[1]"))
+    assert "fix" not in caught.value.details
+
+
+def test_a_traceback_shows_which_operator_failed_and_where_it_was_added():
+    ws = workspace(x=[[1, 2]])
+    ws.feed("label", np.array([7], np.int32))
+    failing = attrs.evolve(op("p, loss = SoftmaxWithLoss(x, label)"), where=SourceLine("model.py", 3))
+    with pytest.raises(RunError) as caught:
+        ws.run(net(failing, name="train"))
+    told = "".join(traceback.format_exception(caught.value))
+    assert "while running p, loss = SoftmaxWithLoss(x, label)     (operator 0 of net 'train')" in told
+    assert "added at : model.py:3" in told
 
 
 def test_an_error_before_the_first_operator_changes_nothing():
