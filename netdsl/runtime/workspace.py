@@ -18,8 +18,8 @@ from netdsl.runtime.cells import Cell
 from netdsl.runtime.program import Program
 from netdsl.runtime.values import as_tensor
 
-PROGRAMS = 256
-"""How many nets a workspace remembers how to run."""
+PROGRAMS, OPERATORS = 256, 16_384
+"""How many nets a workspace remembers how to run: more than the first of small ones, with the second in all."""
 
 
 class HasDefinition(Protocol):
@@ -48,6 +48,7 @@ class Workspace:
         self._runs: Counter[str] = Counter()
         self._programs: OrderedDict[tuple[NetDef, frozenset[str] | None], Program] = OrderedDict()
         self._latest: dict[int, Program] = {}
+        self._remembered = 0
 
     def __repr__(self) -> str:
         return f"<Workspace on {self.backend.name}: {len(self.blobs)} blobs>"
@@ -137,12 +138,18 @@ class Workspace:
         program = self._programs.get(key)
         if program is None:
             program = self._programs[key] = Program(self, definition, kept)
-            if len(self._programs) > PROGRAMS:
-                _, oldest = self._programs.popitem(last=False)
-                self._latest.pop(id(oldest.net), None)
+            self._remembered += len(definition.ops)
+            self._forget()
         self._programs.move_to_end(key)
         self._latest[id(program.net)] = program
         return program
+
+    def _forget(self) -> None:
+        """Forget the programs that were created or asked for longest ago, of more than are remembered."""
+        while len(self._programs) > PROGRAMS and self._remembered > OPERATORS:
+            _, oldest = self._programs.popitem(last=False)
+            self._latest.pop(id(oldest.net), None)
+            self._remembered -= len(oldest.net.ops)
 
     def run(
         self,
@@ -200,7 +207,8 @@ class Workspace:
 def _definition(net: NetDef | HasDefinition) -> NetDef:
     found = net if isinstance(net, NetDef) else getattr(net, "definition", None)
     if not isinstance(found, NetDef):
-        raise TypeError(f"a net to run is a Net, a NetDef or a Program, not {type(net).__name__}")
+        two = "; a model has two: run its init_net once, then its net" if hasattr(net, "init_net") else ""
+        raise TypeError(f"a net to run is a Net, a NetDef or a Program, not {type(net).__name__}{two}")
     return found
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from netdsl.errors import BlobError, InferenceError, NetError
 from netdsl.ir import DType, TensorType
+from netdsl.model import Model
 from netdsl.runtime import Workspace
 from tests.runtime.operators import net
 
@@ -177,7 +178,25 @@ def test_a_number_that_float32_cannot_hold_is_infinite():
     assert ws.fetch("x").tolist() == [np.inf, 1]
 
 
-def test_a_blob_forgets_nets_that_are_gone():
+def test_hundreds_of_small_nets_run_in_turn_without_planning_again():
+    ws = Workspace()
+    nets = [net("y = RtAdd(x, x)", name=f"net{number}") for number in range(300)]
+    assert [ws.create(n) for n in nets] == [ws.create(n) for n in nets]
+
+
+def test_of_large_nets_fewer_are_remembered(monkeypatch):
+    monkeypatch.setattr("netdsl.runtime.workspace.PROGRAMS", 2)
+    monkeypatch.setattr("netdsl.runtime.workspace.OPERATORS", 4)
+    ws = Workspace()
+    nets = [net(*["y = RtAdd(x, x)"] * 3, name=f"net{number}") for number in range(3)]
+    first, second, third = map(ws.create, nets)
+    assert ws.create(nets[1]) is second
+    assert ws.create(nets[2]) is third
+    assert ws.create(nets[0]) is not first
+
+
+def test_a_blob_forgets_nets_that_are_gone(monkeypatch):
+    monkeypatch.setattr("netdsl.runtime.workspace.OPERATORS", 0)
     ws = Workspace()
     ws.feed("x", [1.0])
     for number in range(300):
@@ -190,3 +209,8 @@ def test_a_blob_forgets_nets_that_are_gone():
 def test_what_is_no_net_cannot_run(what):
     with pytest.raises(TypeError, match="a net to run is a Net, a NetDef or a Program"):
         Workspace().run(what)
+
+
+def test_a_model_is_two_nets():
+    with pytest.raises(TypeError, match="not Model; a model has two: run its init_net once, then its net"):
+        Workspace().run(Model("m"))
