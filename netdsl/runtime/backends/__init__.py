@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
@@ -19,7 +20,7 @@ Call = tuple[Callable[..., object], tuple[object, ...]]
 """A function bound to the very values it is called with."""
 
 
-class Backend:
+class Backend(abc.ABC):
     """An array library. Arrays of a backend know ``shape``, ``dtype`` and ``nbytes``; buffers are C-contiguous."""
 
     name: ClassVar[str]
@@ -30,25 +31,25 @@ class Backend:
         """Whether ``value`` is an array of this backend."""
         return isinstance(value, self.array_type)
 
+    @abc.abstractmethod
     def empty(self, shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
         """Return a new buffer of undefined content."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def copyto(self, target: Array, source: Array) -> None:
         """Copy between arrays of this backend that agree in shape and dtype; they may overlap."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def to_host(self, a: Array) -> np.ndarray:
         """Return the same values as a NumPy array."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def from_host(self, a: np.ndarray) -> Array:
         """Return the values of a NumPy array as a new array of this backend."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def stream(self, seed: int, net: str, output: str, run: int) -> Stream:
         """Return the random numbers of one output in one run (see :mod:`netdsl.runtime.random`)."""
-        raise NotImplementedError
 
     def compile_group(self, group: Group, buffers: Mapping[str, Array]) -> list[Call] | None:
         """Return calls that run an elementwise group on these buffers; None to run its operators one by one."""
