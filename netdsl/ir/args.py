@@ -10,10 +10,13 @@ from typing import Any, cast
 
 import attrs
 
-from netdsl.errors import SchemaError
+from netdsl.errors import NetError, SchemaError
 
 PACKED_FROM = 48
 """Numeric lists of at least this length are stored packed."""
+
+DEEPEST = 40
+"""How many nets may stand within one another."""
 
 _INT64_MIN, _UINT64_MAX = -(2**63), 2**64 - 1
 
@@ -60,6 +63,7 @@ def normalize(value: Any) -> Any:
 
     Raises:
         SchemaError: a value that no argument can hold, or a list of several kinds.
+        NetError: a net with more than ``DEEPEST`` within one another.
     """
     kind = cast("type[Any]", type(value))
     if kind is int or kind is str:
@@ -84,8 +88,10 @@ def _normalize_object(value: Any) -> Any:
     if hasattr(value, "tolist"):  # NumPy arrays and scalars
         return normalize(value.tolist())
     if hasattr(value, "definition"):
-        return value.definition
+        value = value.definition
     if hasattr(value, "ops") and hasattr(value, "inputs"):
+        if _depth(value) >= DEEPEST:
+            raise NetError("nets are nested too deep", expected=f"at most {DEEPEST} within one another")
         return value
     if hasattr(value, "number") and hasattr(value, "itemsize"):  # a DType
         return value.number
@@ -100,6 +106,11 @@ def _normalize_object(value: Any) -> Any:
         expected="int, float, bool, str, bytes, a net, or a list of one of these",
         got=repr(value)[:80],
     )
+
+
+def _depth(net: Any) -> int:
+    """How many nets stand within one another, ``net`` included."""
+    return 1 + max((_depth(inner) for op in net.ops if op.args for _, inner in op.nested), default=0)
 
 
 def _checked_int(value: int) -> int:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from netdsl.errors import NetError, ParseError, did_you_mean
-from netdsl.ir.args import Packed
+from netdsl.ir.args import DEEPEST, Packed
 from netdsl.ir.defs import Device, NetDef, OperatorDef, SourceLine
 from netdsl.ir.text import PACKED_DTYPES, float_text
 from netdsl.ir.types import BlobType, DType, Opaque, TensorType
@@ -149,8 +149,8 @@ def from_json(text: str) -> NetDef:
         raise ParseError(
             "JSON that is no net", at=place, expected=error.expected, got=error.got, did_you_mean=error.near
         ) from None
-    except RecursionError:
-        raise ParseError("nets are nested too deep") from None
+    except (RecursionError, NetError):
+        raise ParseError("nets are nested too deep", expected=f"at most {DEEPEST} within one another") from None
 
 
 class _MisfitError(Exception):
@@ -205,6 +205,12 @@ _object = _of(dict, "an object")
 _string = _of(str, "a text")
 _bool = _of(bool, "true or false")
 _plain_int = _of(int, "an int")
+
+
+def _count(value: Any) -> int:
+    if _plain_int(value) < 0:
+        raise _MisfitError("an int of 0 or more", value)
+    return value
 
 
 def _int64(value: Any) -> int:
@@ -285,7 +291,9 @@ def _choice(known: Mapping[str, Any]) -> Reader:
 
 
 def _dim(value: Any) -> int | str | None:
-    if value is None or type(value) in (int, str):
+    if type(value) is int:
+        return _count(value)
+    if value is None or type(value) is str:
         return value
     raise _MisfitError("an int, a name or null", value)
 
@@ -344,7 +352,7 @@ _TYPE: Mapping[str, Reader] = {
 }
 _DEVICE: Mapping[str, Reader] = {
     "kind": _string,
-    "index": _plain_int,
+    "index": _count,
     "random_seed": _plain_int,
     "node_name": _string,
     "numa_node": _plain_int,

@@ -8,8 +8,8 @@ from typing import Any
 
 import attrs
 
-from netdsl.errors import ParseError, did_you_mean
-from netdsl.ir.args import Args
+from netdsl.errors import did_you_mean
+from netdsl.ir.args import DEEPEST, Args
 from netdsl.ir.defs import NetDef, OperatorDef, SourceLine
 from netdsl.ir.text import KEYWORDS, NAME
 from netdsl.ir.types import BlobType
@@ -29,12 +29,7 @@ def parse(text: str, filename: str = "<text>") -> NetDef:
     Raises:
         ParseError: the text is no net; names line, column and what was expected there.
     """
-    parser = _Parser(text, filename)
-    try:
-        return parser.parse()
-    except RecursionError:
-        line = parser.line_of(parser.pos)
-        raise ParseError("nets are nested too deep", line=line, column=1, at=f"{filename}:{line}:1") from None
+    return _Parser(text, filename).parse()
 
 
 def _split(names: str | None) -> Sequence[str]:
@@ -61,6 +56,7 @@ class _Parser(Values):
         super().__init__(text, filename)
         self.endings: dict[str, dict[str, Any]] = {}
         self.located = (0, 1)
+        self.nets = 1
         self.operator_fields: Mapping[str, Callable[[], Any]] = {
             "engine": lambda: self.string("an engine"),
             "name": lambda: self.string("a name"),
@@ -277,7 +273,11 @@ class _Parser(Values):
                 at=after,
                 expected=f"'net'; an operator's line is indented by {indent - 2 * _STEP} spaces here",
             )
+        if self.nets == DEEPEST:
+            self.fail("nets are nested too deep", at=after, expected=f"at most {DEEPEST} within one another")
+        self.nets += 1
         net = self.net(indent)
+        self.nets -= 1
         if listed:
             lists.setdefault(name, []).append(net)
         else:

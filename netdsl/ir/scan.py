@@ -161,6 +161,14 @@ class Scanner:
         self.pos = found.end()
         return self._checked(found[0], start)
 
+    def count(self, what: str) -> int:
+        """Take an int that is not negative."""
+        start = self.skip()
+        value = self.integer(what)
+        if value < 0:
+            self.fail(f"{what} below 0", at=start, expected="0 or more")
+        return value
+
     def _checked(self, digits: str, start: int) -> int:
         if len(digits) > 4000 or not -(2**63) <= (value := int(digits)) < 2**64:
             self.fail("an int of more than 64 bits", at=start, expected="-2**63 to 2**64 - 1")

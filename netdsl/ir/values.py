@@ -110,7 +110,7 @@ class Values(Scanner):
 
     def device(self) -> Device:
         kind = self.short_word("a kind of device such as cpu or cuda")
-        index = self.integer("the number of a device") if self.take(":") else 0
+        index = self.count("the number of a device") if self.take(":") else 0
         start = self.skip()
         rest = self.pairs("(", ")", "a field of the device") if self.at("(") else {}
         for name, value in rest.items():
@@ -155,5 +155,5 @@ class Values(Scanner):
         if self.take("?"):
             return None
         if self.skip() < len(self.text) and self.text[self.pos] in "+-0123456789":
-            return self.integer("an extent")
+            return self.count("an extent")
         return self.short_word("an extent, a name, '?' or ']'")

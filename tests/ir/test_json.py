@@ -158,6 +158,8 @@ def document(**op: Any) -> str:
         ('{"netdsl": 1, "net": {"inputs": ["x", 1]}}', "net.inputs[1]", "a text"),
         ('{"netdsl": 1, "net": {"types": {"x": {"dtype": "float33"}}}}', "net.types.x.dtype", "float32"),
         ('{"netdsl": 1, "net": {"types": {"x": {"shape": [1.5]}}}}', "net.types.x.shape[0]", "an int, a name or null"),
+        ('{"netdsl": 1, "net": {"types": {"x": {"shape": [-1]}}}}', "net.types.x.shape[0]", "an int of 0 or more"),
+        ('{"netdsl": 1, "net": {"device": {"index": -1}}}', "net.device.index", "an int of 0 or more"),
         ('{"netdsl": 1, "net": {"types": {"x": {"opaque": "m", "shape": null}}}}', "net.types.x", "either"),
         ('{"netdsl": 1, "net": {"name": "a", "name": "b"}}', "the outermost object", "each name once"),
         (document(inputs=[]), "net.ops[1]", 'an operator with its "type"'),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import re
 import textwrap
 
 import pytest
 
-from netdsl.errors import ParseError
-from netdsl.ir import NetDef, OperatorDef, dump, parse
+from netdsl.errors import NetError, ParseError
+from netdsl.ir import NetDef, OperatorDef, dump, from_json, parse, to_json
+from netdsl.ir.args import DEEPEST
 
 
 def error(text: str) -> ParseError:
@@ -40,6 +42,8 @@ def in_net(line: str) -> str:
         ("y = FC(x) {axis = 1, axis = 2}", 22, "argument 'axis' given twice", None),
         ("y = FC(x) {axis = 1} {b = 2}", 22, "args given twice", None),
         ("y = FC(x) @cpu @cuda", 16, "device given twice", None),
+        ("y = FC(x) @cuda:-1", 17, "the number of a device below 0", "0 or more"),
+        ("input x: float32[N, -3]", 21, "an extent below 0", "0 or more"),
         ('y = FC(x) engine "A" engine "B"', 22, "engine given twice", None),
         ('y = FC(x) {s = "abc}', 16, "a text without its closing quote", "'\"' on the same line"),
         ('y = FC(x) {s = "abc\\"}', 16, "a text without its closing quote", "'\"' on the same line"),
@@ -107,7 +111,6 @@ def test_a_bad_line_is_pointed_at(line: str, column: int, what: str, expected: s
         ("outputs loss", "output"),
         ("input x: flaot32[2]", "float32"),
         ('y = FC(x) engin "CUDNN"', "engine"),
-        ("y = FC(x) {order = NCHW}", '"NCHW"'),
         ("y = FC(x) {flag = True}", "1"),
         ("y = FC(x) {flag = false}", "0"),
         ("y = FC(x) engine CUDNN", '"CUDNN"'),
@@ -117,6 +120,12 @@ def test_a_bad_line_is_pointed_at(line: str, column: int, what: str, expected: s
 )
 def test_near_names_are_offered(line: str, near: str) -> None:
     assert error(in_net(line)).details["did you mean"] == near
+
+
+def test_a_word_may_be_a_number_gone_wrong_as_well_as_a_text() -> None:
+    details = error(in_net("y = LearningRate(x) {base_lr = fast}")).details
+    assert str(details["expected"]).startswith('a number, in quotes a text ("fast"), ')
+    assert "did you mean" not in details
 
 
 def test_the_message_shows_the_line_with_a_caret() -> None:
@@ -192,13 +201,32 @@ def test_elided_text_is_refused() -> None:
     assert "left out" in error(dump(net, elide=True)).what
 
 
-def test_endless_nesting_is_refused() -> None:
+def nested(levels: int) -> str:
     lines = ['net "n"', "Do()"]
-    for depth in range(1, 1200):
+    for depth in range(1, levels):
         lines += [f'{"  " * (2 * depth - 1)}n = net ""', f"{'  ' * 2 * depth}Do()"]
-    found = error("\n".join(lines))
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("levels", [DEEPEST + 1, 1200])
+def test_endless_nesting_is_refused(levels: int) -> None:
+    found = error(nested(levels))
     assert found.what == "nets are nested too deep"
-    assert found.line > 100
+    assert found.details["expected"] == f"at most {DEEPEST} within one another"
+    assert (found.line, found.column) == (2 * DEEPEST + 1, 2 * (2 * DEEPEST - 1) + 5)
+
+
+def test_the_deepest_net_can_be_read_written_and_compared() -> None:
+    net = parse(nested(DEEPEST))
+    assert parse(dump(net)) == net == from_json(to_json(net))
+    assert hash(net) == hash(parse(nested(DEEPEST)))
+    with pytest.raises(NetError, match=f"nested too deep\n.*at most {DEEPEST} within one another"):
+        OperatorDef("Do", args={"n": net})
+    document = json.loads(to_json(net))
+    outer = json.loads(to_json(parse(nested(1))))
+    outer["net"]["ops"][0]["args"] = {"n": {"net": document["net"]}}
+    with pytest.raises(ParseError, match=f"nested too deep\n.*at most {DEEPEST} within one another"):
+        from_json(json.dumps(outer))
 
 
 def refusal(text: str) -> ParseError | None:
