@@ -15,7 +15,7 @@ from netdsl.dsl.author import author_line
 from netdsl.dsl.blob import Blob, GradientMap, SparseGradient
 from netdsl.dsl.scopes import as_device, current_device, current_name_scope
 from netdsl.dsl.types import as_dtype, as_shape, clash
-from netdsl.errors import GradientError, NetdslError, NetError, SchemaError
+from netdsl.errors import GradientError, NetdslError, NetError, SchemaError, did_you_mean
 from netdsl.ir import UNKNOWN, BlobType, Device, NetDef, OperatorDef, TensorType
 from netdsl.ir.args import NO_ARGS
 from netdsl.ir.text import dump
@@ -126,7 +126,9 @@ class Net(OpCalls):
         for blob in blobs:
             full = self._scoped(blob)
             if full not in self._written and full not in self._external:
-                raise NetError(f"net {self.name!r} has no blob {full!r} to declare as output", added_at=author_line())
+                what = f"net {self.name!r} has no blob {full!r} to declare as output"
+                near = did_you_mean(full, self._written | self._external)
+                raise NetError(what, added_at=author_line(), did_you_mean=near)
             if full not in self._outputs:
                 self._outputs.append(full)
         self._definition = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, cast
 
-from netdsl.errors import SchemaError
+from netdsl.errors import SchemaError, did_you_mean
 from netdsl.ir import BlobType, DType, Shape, TensorType
 from netdsl.ir.dims import same
 
@@ -22,7 +22,9 @@ def as_dtype(dtype: Any) -> DType:
     try:
         return DType(name)
     except ValueError:
-        raise SchemaError(f"{name!r} is no dtype", expected=", ".join(d.value for d in DType)) from None
+        known = [d.value for d in DType]
+        near = did_you_mean(name, known)
+        raise SchemaError(f"{name!r} is no dtype", expected=", ".join(known), did_you_mean=near) from None
 
 
 def as_shape(shape: Any) -> Shape:

@@ -386,3 +386,12 @@ def test_an_output_is_declared_once() -> None:
 def test_a_net_needs_a_name(name: Any) -> None:
     with pytest.raises(NetError, match="a net needs a name"):
         nd.Net(name)
+
+
+def test_misspelt_outputs_and_dtypes_come_with_the_near_names() -> None:
+    net = nd.Net("n")
+    net.Relu("x", "loss")
+    with pytest.raises(NetError, match=r"no blob 'losss' to declare as output\n.*\n +did you mean : loss"):
+        net.output("losss")
+    with pytest.raises(SchemaError, match=r"'flaot32' is no dtype\n.*\n +did you mean : float32"):
+        net.input("y", (3,), "flaot32")

@@ -231,3 +231,15 @@ class TestArgScope:
     def test_something_that_is_no_layer(self) -> None:
         with pytest.raises(SchemaError, match="print heeds no argument scope"), layers.arg_scope(print, sep=""):
             pass
+
+
+def test_layers_have_the_names_of_this_library() -> None:
+    with pytest.raises(AttributeError, match=r"^there is no layer 'dense'; it is layers\.fc here$"):
+        _ = layers.dense  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="^there is no layer 'capsule'$"):
+        _ = layers.capsule  # type: ignore[attr-defined]
+
+
+def test_what_layers_are_called_elsewhere_leads_to_layers() -> None:
+    assert {*layers._ELSEWHERE.values()} <= {*layers.__all__}
+    assert not {*layers._ELSEWHERE} & {*layers.__all__}
