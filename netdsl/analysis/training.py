@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
@@ -10,7 +11,7 @@ import attrs
 from netdsl.analysis.gradient import Backward, Grad, SparseGrad, gradient
 from netdsl.analysis.pairing import Pairing, pair
 from netdsl.analysis.roles import GRADIENT_SUFFIX, SEED_SUFFIX, Role, classify, declared_role
-from netdsl.errors import GradientError, NetdslError
+from netdsl.errors import GradientError, NetdslError, SchemaError
 from netdsl.ir import NetDef, OperatorDef
 from netdsl.ops.schema import is_known, lookup
 
@@ -115,7 +116,9 @@ class Training:
         """The operators that step a parameter or the copy that it is rounded from."""
         if name not in self.moved:
             return ()
-        stepped = next((blob for blob in (name, *twins) if blob in self.updates), None)
+        last = self.net.ops[self.moved[name]]
+        rounded = last.inputs if declared_role(last) == "cast" else ()
+        stepped = next((blob for blob in (name, *twins, *rounded) if blob in self.updates), None)
         return (self.moved[name],) if stepped is None else tuple(self.updates[stepped])
 
 
@@ -129,8 +132,9 @@ def _stepped(op: OperatorDef) -> list[str]:
     if declared is not None and declared.role == "decay":
         return []
     if declared is not None and declared.updates:
-        by_formal = declared.formal_outputs.by_name(op.outputs)
-        return [by_formal[out] for out, _ in declared.updates if by_formal.get(out)]
+        with contextlib.suppress(SchemaError):  # too many or few outputs: another finding
+            by_formal = declared.formal_outputs.by_name(op.outputs)
+            return [by_formal[out] for out, _ in declared.updates if by_formal.get(out)]
     return [name for name in op.outputs if name in op.inputs]
 
 

@@ -376,6 +376,13 @@ def test_two_operators_that_cannot_take_a_blob_are_both_named():
     assert [(f.code, f.index) for f in check(net)] == [("N201", 0), ("N201", 1)]
 
 
+@pytest.mark.parametrize("outputs", ["conv1_w_fp32", "a, b, c, conv1_w_fp32", "conv1_w_fp32, conv1_w_fp32"])
+def test_an_update_with_other_outputs_is_used_wrongly(outputs):
+    found = after("conv1_w_grad_fp32, conv1_w_momentum, conv1_w_fp32 =", f"{outputs} =")
+    (wrong,) = (text for text in found if "N102" in text)
+    assert wrong.startswith("error[N102] MomentumSGDUpdate takes 3 outputs, got")
+
+
 def test_a_blob_written_twice_by_one_operator_is_one_finding():
     found = after("softmax, loss = SoftmaxWithLoss", "loss, loss = SoftmaxWithLoss")
     assert [text.split(" ")[0] for text in found] == ["error[N102]", "error[N103]"]  # nothing makes softmax now

@@ -43,7 +43,8 @@ class Pooling(Windowed):
     def pooled(self, X: TensorType) -> TensorType:
         """The type of the pooled X."""
         shape = shape_of(X)
-        return X.with_shape(self.shaped(shape[0], shape[self.channel_axis], [a.out for a in self.axes(shape)]))
+        windows = [axis.out for axis in self.axes(shape)]  # checks the rank
+        return X.with_shape(self.shaped(shape[0], shape[self.channel_axis], windows))
 
     def elements(self, X: TensorType, windows: TensorType) -> int | None:
         """How many elements all windows have together."""

@@ -118,7 +118,7 @@ class PythonGradient(Operator):
     pass_workspace: bool = arg(False, doc="As in Python.")
 
     def infer(self, Zs: tuple[BlobType, ...]) -> tuple[tuple[BlobType, ...]]:
-        return (tuple(Zs[i] if i < len(Zs) else UNKNOWN for i in self._sources()),)
+        return (tuple(Zs[i] if 0 <= i < len(Zs) else UNKNOWN for i in self._sources()),)
 
     def run(self, ctx: RunContext, Zs: tuple[Any, ...]) -> tuple[tuple[Any, ...]]:
         function = _runnable(self.gradient_function, self.token)
