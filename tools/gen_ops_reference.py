@@ -8,7 +8,7 @@ from importlib import import_module
 
 from netdsl.data.caffe2_operators import operators as caffe2_operators
 from netdsl.ops._index import MODULES
-from netdsl.ops.reference import reference, signature
+from netdsl.ops.reference import markdown, reference, signature
 from netdsl.ops.schema import Operator, lookup
 
 FOLDER = "docs/operators"
@@ -64,8 +64,3 @@ def _about(family: str) -> str:
 def _first_sentence(cls: type[Operator]) -> str:
     paragraph = " ".join(markdown(inspect.cleandoc(cls.__doc__ or "")).split("\n\n")[0].split())
     return re.split(r"(?<=[.;:])\s", paragraph)[0].rstrip(".;:").replace("|", "\\|")
-
-
-def markdown(doc: str) -> str:
-    """Return a docstring with its reStructuredText marks as Markdown's."""
-    return re.sub(r":\w+:`~?([^`]+)`", r"`\1`", doc).replace("``", "`")

@@ -11,8 +11,8 @@ from types import ModuleType
 
 import attrs
 
+from netdsl.ops.reference import markdown
 from tools import gen_public_api as public
-from tools.gen_ops_reference import markdown
 
 MODULES = {
     "Building nets": ("netdsl.dsl", "netdsl.model", "netdsl.layers", "netdsl.initializers", "netdsl.optimizers"),

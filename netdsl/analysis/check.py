@@ -50,7 +50,7 @@ def _found(init: NetDef | None, net: NetDef) -> list[Finding]:
     found += _dead(training, _meant(found)) + _lost(net)
     broken = any(f.net is net and f.rule in (rules.UNKNOWN_OPERATOR, rules.BAD_USE, rules.MISSING_INPUT) for f in found)
     found += check_training(training, types, compare=not broken)
-    return found + (_unused_fills(init, net) if init is not None else [])
+    return found + (_unused_fills(init, net, training.trains) if init is not None else [])
 
 
 def _swapped(init: NetDef, net: NetDef) -> list[Finding]:
@@ -281,8 +281,11 @@ def _lost(net: NetDef) -> list[Finding]:
     return found
 
 
-def _unused_fills(init: NetDef, net: NetDef) -> list[Finding]:
-    """What the init net makes and nobody reads; the optimizers' constants are let be."""
+def _unused_fills(init: NetDef, net: NetDef, trains: bool) -> list[Finding]:
+    """What the init net makes and nobody reads; the optimizers' constants are let be.
+
+    A net that trains nothing needs no masters and no state of optimizers: one finding tells of all.
+    """
     read = {*net.outputs, *init.outputs, *(name for op in init.ops for name in op.inputs)}
     read.update(n for op in net.ops for n in (*op.inputs, *(m for _, nested in op.nested for m in nested.read_first())))
     made = {name for op in init.ops for name in op.outputs}
@@ -294,4 +297,10 @@ def _unused_fills(init: NetDef, net: NetDef) -> list[Finding]:
             message = f"neither net reads {', '.join(map(repr, unused))}"
             near = did_you_mean(unused[0], unmade)
             found.append(about(rules.UNUSED_FILL, message, init, index, unused[0], near))
-    return found
+    state = [finding for finding in found if not finding.near]
+    if trains or len(state) < 2:
+        return found
+    message = f"{len(state)} operators make what net {net.name!r}, which trains nothing, does not read"
+    first = ", ".join(repr(finding.blob) for finding in state[:3]) + (", ..." if len(state) > 3 else "")
+    named = [finding for finding in found if finding.near]
+    return [*named, about(rules.UNUSED_FILL, message, init, notes=[("not read", first)])]

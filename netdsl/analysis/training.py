@@ -97,13 +97,14 @@ class Training:
     def copies(self) -> Iterator[tuple[int, str, str]]:
         """Every conversion of the init net: its index, what it reads and what it writes."""
         for index, op in enumerate(self.init.ops if self.init else ()):
-            if declared_role(op) == "cast" and len(op.inputs) == len(op.outputs) == 1:
-                yield index, op.inputs[0], op.outputs[0]
+            for source, made in _conversion(op):
+                yield index, source, made
 
     def parameters(self) -> list[ParameterUse]:
         """The parameters: what has a gradient and is made by the init net or, without one, updated."""
         twins: dict[str, list[str]] = defaultdict(list)
-        for _, a, b in self.copies():
+        rounded = ((a, b) for op in self.net.ops for a, b in _conversion(op) if {a, b} <= self.held.keys())
+        for a, b in dict.fromkeys((*((a, b) for _, a, b in self.copies()), *rounded)):
             twins[a].append(b)
             twins[b].append(a)
         return [
@@ -120,6 +121,12 @@ class Training:
         rounded = last.inputs if declared_role(last) == "cast" else ()
         stepped = next((blob for blob in (name, *twins, *rounded) if blob in self.updates), None)
         return (self.moved[name],) if stepped is None else tuple(self.updates[stepped])
+
+
+def _conversion(op: OperatorDef) -> Iterator[tuple[str, str]]:
+    """What an operator reads and writes, if it does nothing but convert."""
+    if declared_role(op) == "cast" and len(op.inputs) == len(op.outputs) == 1:
+        yield op.inputs[0], op.outputs[0]
 
 
 def _main_blob(grad: Grad) -> str:

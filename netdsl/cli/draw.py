@@ -22,7 +22,9 @@ FORMS = ("svg", "html", "dot")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("file", type=Path, help="a net, in any form that show reads")
-    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help="net.svg, net.html or net.dot")
+    parser.add_argument(
+        "-o", "--output", type=Path, required=True, metavar="FILE", help="what to write: net.svg, net.html or net.dot"
+    )
     parser.add_argument("--init", type=Path, metavar="FILE", help="its init net, for the types of its parameters")
 
 

@@ -38,6 +38,7 @@ def parser() -> argparse.ArgumentParser:
         description="Nets as data: train, read, draw, check and compare them.",
         epilog="`netdsl demo` is the place to start. `netdsl COMMAND --help` tells more of each command.",
     )
+    top.set_defaults(parser=top)
     top.add_argument("--version", action="version", version=f"netdsl {netdsl.__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND")
     for name in COMMANDS:
@@ -45,14 +46,16 @@ def parser() -> argparse.ArgumentParser:
         form = argparse.RawDescriptionHelpFormatter
         sub = commands.add_parser(name, help=module.HELP, description=module.__doc__, formatter_class=form)
         module.add_arguments(sub)
-        sub.set_defaults(run=module.run)
+        sub.set_defaults(run=module.run, parser=sub)
     return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status: 0 for success, 1 for findings, 2 for an error."""
     top = parser()
-    options = top.parse_args(arguments)
+    options, left = top.parse_known_args(arguments)
+    if left:
+        options.parser.error(f"unknown arguments: {' '.join(left)}")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # names may hold what the terminal's encoding lacks
             stream.reconfigure(errors="backslashreplace")
@@ -67,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        name = f"{error.filename}: " if error.filename else ""
+        name = f"{str(error.filename)!r}: " if error.filename else ""
         _say(f"{name}{error.strerror or error}")
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

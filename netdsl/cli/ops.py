@@ -6,6 +6,7 @@ With --coverage, Caffe2's operators by family and how many of them exist here.
 from __future__ import annotations
 
 import argparse
+import textwrap
 
 from netdsl.cli.terminal import console, plain, table
 
@@ -20,12 +21,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    from netdsl.ops.reference import reference
+    from netdsl.ops.reference import markdown, reference
 
     if options.coverage:
         plain(coverage())
     elif options.name:
-        plain(reference(options.name))
+        plain(markdown(reference(options.name)))
     else:
         _list()
     return 0
@@ -40,7 +41,8 @@ def _list() -> None:
         family = home.split(".")[2] if home.startswith("netdsl.ops.") else home
         families.setdefault(family, []).append(name)
     for family, names in sorted(families.items()):
-        console().print(f"[bold]{family}[/bold]\n  {', '.join(names)}\n")
+        listed = textwrap.fill(", ".join(names), console().width, initial_indent="  ", subsequent_indent="  ")
+        console().print(f"[bold]{family}[/bold]\n{listed}\n")
     plain("`netdsl ops NAME` prints what an operator takes and computes.")
 
 

@@ -2,7 +2,7 @@
 
 The text is netdsl's own form (docs/text-format.md), whatever the file's format; long lists of numbers
 are elided and numbers of enumerations explained. With --raw nothing is elided, and the output is a net
-file again.
+file again. --shapes, --params, --cost and --raw exclude each other.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import argparse
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import attrs
 
 from netdsl.cli.terminal import count, plain, size, table
 from netdsl.errors import NetdslError, did_you_mean
@@ -30,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--init", type=Path, metavar="FILE", help="its init net, for the types of its parameters")
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=SIZE", help="size of a named dim, as N=64")
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--shapes", action="store_true", help="add to every operator the types of its outputs")
+    form.add_argument("--shapes", action="store_true", help="tell the types of all blobs, those of outputs in comments")
     form.add_argument("--params", action="store_true", help="print the table of parameters instead")
     form.add_argument("--cost", action="store_true", help="print FLOPs, bytes and memory instead")
     form.add_argument("--raw", action="store_true", help="elide nothing and add no comments")
@@ -51,8 +53,11 @@ def run(options: argparse.Namespace) -> int:
         _print_cost(cost(net, types))
     elif options.raw:
         plain(dump(net))
+    elif options.shapes:
+        declared = attrs.evolve(net, types={**net.types, **types})
+        plain(dump(declared, elide=True, comments=_comments(declared, types)))
     else:
-        plain(dump(net, elide=True, comments=_comments(net, types) if options.shapes else _enums))
+        plain(dump(net, elide=True, comments=_enums))
     return 0
 
 
@@ -126,12 +131,14 @@ def _enums(net: NetDef, index: int) -> str | None:
 
 def parameter_table(net: NetDef, init: NetDef | None, types: dict[str, BlobType]) -> str:
     """The parameters as a table: from the net's metadata, else as the nets tell."""
+    from netdsl.viz.text import heading
+
     kept = net.metadata.get("parameters")
     rows = kept or _parameters(net, init, types)
     if not rows:
         return "no parameters: the net trains nothing (--init tells what an init net makes for it)"
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    told = table([name.replace("_", " ") for name in columns], [[_cell(row.get(n)) for n in columns] for row in rows])
+    told = table(list(map(heading, columns)), [[_cell(row.get(n)) for n in columns] for row in rows])
     return told if kept else f"{told}\n\nas read off the operators; a net saved as JSON keeps the table of its model"
 
 

@@ -19,7 +19,6 @@ _ELIDED = re.compile(r"(?:float32|int64) x [0-9]+ <elided>")
 _CODES = {name: code for code, name in PACKED_DTYPES.items()}
 _ITEM_SIZES = {"f": 4, "q": 8}
 _DTYPES = {dtype.value: dtype for dtype in DType}
-_VALUE = 'a number, a "text", b"bytes", a [list] or packed values'
 _DEVICE_FIELDS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "extra_info": (
         "a list of texts",
@@ -71,8 +70,9 @@ class Values(Scanner):
             self.fail("values that were left out when this text was written", expected="a text dumped without elide")
         if word == "net":
             self.fail("a nested net among other arguments", expected="it on a line of its own, under the operator")
-        near = {"true": "1", "false": "0"}.get((word or "").lower(), f'"{word}"')
-        return self.fail(expected=_VALUE, did_you_mean=near if word else None)
+        near = {"true": "1", "false": "0"}.get((word or "").lower())
+        text = f'in quotes a text ("{word}")' if word and near is None else 'a "text"'  # the operator knows which
+        return self.fail(expected=f'a number, {text}, b"bytes", a [list] or packed values', did_you_mean=near)
 
     def packed(self) -> Packed:
         start = self.skip()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from typing import Any
 
 import attrs
@@ -33,6 +34,11 @@ def reference(type_: str) -> str:
     if cls.source:
         lines.append(f"source: {cls.source}")
     return "\n".join(lines) + "\n"
+
+
+def markdown(doc: str) -> str:
+    """Return a docstring with its reStructuredText marks as Markdown's, which read well as plain text too."""
+    return re.sub(r":\w+:`~?([^`]+)`", r"`\1`", doc).replace("``", "`")
 
 
 def _body(cls: type[Operator]) -> str:

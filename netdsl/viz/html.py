@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
 import attrs
 
-from netdsl.ir import BlobType, NetDef
+from netdsl.ir import BlobType, NetDef, OperatorDef
+from netdsl.ops.schema import is_known, lookup
 from netdsl.viz import layout
 from netdsl.viz.curves import charts
 from netdsl.viz.labels import label
 from netdsl.viz.layout import Picture, lay_out
 from netdsl.viz.place import Band
-from netdsl.viz.text import TIMES, argument, fit_list, markup, printable, script_json
+from netdsl.viz.text import TIMES, argument, enum_name, fit_list, heading, markup, printable, script_json
 
 MAX_ROWS = 260
 """A picture starts with the deepest scopes closed until it has at most so many rows."""
@@ -86,7 +88,7 @@ def parameter_table(net: NetDef) -> str:
     """Return the table of ``net.metadata["parameters"]``, a column for every key that a row has."""
     rows: Sequence[Mapping[str, Any]] = net.metadata["parameters"]
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    head = "".join(f"<th>{markup(column.replace('_', ' '))}</th>" for column in columns)
+    head = "".join(f"<th>{markup(heading(column))}</th>" for column in columns)
     cells = ("".join(f"<td>{markup(_cell(row.get(column)))}</td>" for column in columns) for row in rows)
     body = "".join(f"<tr>{row}</tr>" for row in cells)
     return f'<div class="table"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
@@ -188,6 +190,22 @@ def _visible_rows(picture: Picture, closed: set[int]) -> int:
     return len(picture.heights) - hidden
 
 
+def _near(place: str) -> str:
+    """A path below the current folder relative to it, the last two parts of another."""
+    below = place.removeprefix(os.getcwd() + os.sep)
+    return os.sep.join(below.split(os.sep)[-2:]) if os.path.isabs(below) else below
+
+
+def _arguments(op: OperatorDef) -> dict[str, str]:
+    """The arguments as text, numbers of enumerations with their names: ``10 (int64)``."""
+    fields = lookup(op.type).arguments() if is_known(op.type) else {}
+    found: dict[str, str] = {}
+    for name, value in op.args.items():
+        meaning = enum_name(fields.get(name), value)
+        found[printable(name)] = f"{argument(value)} ({meaning})" if meaning else argument(value)
+    return found
+
+
 def _node(picture: Picture, index: int) -> dict[str, Any]:
     node, box = picture.scene.nodes[index], picture.boxes[index]
     said = label(node)
@@ -203,8 +221,8 @@ def _node(picture: Picture, index: int) -> dict[str, Any]:
         "inputs": [printable(name) for name in op.inputs],
         "held": [[printable(name), str(type_)] for name, type_ in node.held],
         "outputs": [[printable(name), str(type_)] for name, type_ in zip(op.outputs, node.types, strict=True)],
-        "args": {printable(name): argument(value) for name, value in op.args.items()},
-        "where": printable(str(op.where)) if op.where else "",
+        "args": _arguments(op),
+        "where": printable(_near(str(op.where))) if op.where else "",
         "device": str(op.device or ""),
         "engine": printable(op.engine),
         "call": printable(op.name),

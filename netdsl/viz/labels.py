@@ -12,7 +12,7 @@ from netdsl.viz.match import gradient_of
 from netdsl.viz.scene import Node
 from netdsl.viz.text import dims, fit, fit_list, main_arguments, short_type
 
-NAME_ROOM = {Role.FORWARD: 33, Role.GRADIENT: 33, Role.UPDATE: 26}
+NAME_ROOM = {Role.FORWARD: 33, Role.GRADIENT: 33, Role.UPDATE: 30}
 TITLE_ROOM = {Role.FORWARD: 24, Role.GRADIENT: 24, Role.UPDATE: 20}
 LINE, TITLE_LETTER, NOTE_LETTER = 198, 8.2, 5.1
 """What the first line has room for, and how wide letters of the title and of the arguments are, in pixels."""

@@ -21,7 +21,7 @@ from netdsl.viz.scene import Scene, build_scene
 
 LANES = (Role.FORWARD, Role.GRADIENT, Role.UPDATE)
 
-BOX_WIDTH = {Role.FORWARD: 228, Role.GRADIENT: 228, Role.UPDATE: 184}
+BOX_WIDTH = {Role.FORWARD: 228, Role.GRADIENT: 228, Role.UPDATE: 212}
 BOX_HEIGHT = {Role.FORWARD: 44, Role.GRADIENT: 44, Role.UPDATE: 38}
 CHIP_HEIGHT = 20
 STACK_GAP = 16

@@ -81,6 +81,11 @@ def short_type(type_: BlobType) -> str:
     return " ".join(part for part in (dtype, dims(type_)) if part)
 
 
+def heading(column: str) -> str:
+    """Return what stands above a column of a table of parameters; a schedule changes the rates that it tells."""
+    return "lr (base)" if column == "lr" else column.replace("_", " ")
+
+
 def argument(value: Any, room: int = 400) -> str:
     """Return one argument's value as text; nested nets and long lists by their size only."""
     if isinstance(value, NetDef):
@@ -94,16 +99,23 @@ def argument(value: Any, room: int = 400) -> str:
     return fit(value if isinstance(value, str) else str(value), room)
 
 
+def enum_name(field: Any, value: Any) -> str | None:
+    """Return what a number of an enumeration means (``int64`` for ``dtype = 10``), where the field declares one."""
+    enum = None if field is None else field.metadata["enum"]
+    return next((name for name, number in enum.items() if number == value), None) if enum else None
+
+
 def main_arguments(op: OperatorDef, room: int) -> str:
     """Return the plain arguments that change the result, as many as fit: ``kernel 3 · pad 1``."""
-    hints: set[str] = {"order"}
-    if is_known(op.type):
-        hints |= {name for name, field in lookup(op.type).arguments().items() if field.metadata["hint"]}
+    fields = lookup(op.type).arguments() if is_known(op.type) else {}
     shown = ""
     for name, value in op.args.items():
-        if name in hints or not isinstance(value, int | float | str):
+        field = fields.get(name)
+        is_hint = name == "order" or (field is not None and field.metadata["hint"])
+        if is_hint or not isinstance(value, int | float | str):
             continue
-        text = f"{shown} · {name} {argument(value)}" if shown else f"{name} {argument(value)}"
+        one = f"{name} {enum_name(field, value) or argument(value)}"
+        text = f"{shown} · {one}" if shown else one
         if len(text) > room:
             break
         shown = text

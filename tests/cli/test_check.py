@@ -6,7 +6,10 @@ import json
 
 import pytest
 
+from netdsl import io
 from netdsl.analysis.rules import RULES
+from netdsl.cli.digits.model import build
+from netdsl.cli.digits.training import Nets
 from netdsl.cli.main import main
 
 STALE = RULES["N303"]
@@ -54,6 +57,21 @@ def test_two_nets(capsys):
     out = capsys.readouterr().out
     assert "copied by : w = FloatToHalf(w_fp32)     (operator 1 of net 'init', init.net:3)" in out
     assert out.endswith("1 warning; `netdsl check --explain N303` tells more\n")
+
+
+def test_state_of_optimizers_that_a_predict_net_does_not_read_is_one_finding(tmp_path, capsys):
+    model = build("half")
+    nets = Nets.of(model.init_net.definition, model.net.definition)
+    io.save(nets.init, tmp_path / "i.net")
+    io.save(nets.predict, tmp_path / "p.net")
+    assert main(["check", "i.net", "p.net"]) == 1
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert first == ("warning[N402] 10 operators make what net 'digits_predict', which trains nothing, does not read")
+    assert rest[1].startswith("  not read : 'optimizer_iteration', ")
+    assert rest[-1].startswith("1 warning;")
+    (tmp_path / "p.net").write_text((tmp_path / "p.net").read_text().replace("fc1_b", "fc1_bias"))
+    main(["check", "i.net", "p.net"])
+    assert "neither net reads 'fc1_b'" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("ignored", [["N303"], ["n303"], ["stale-copy"], ["N401,N303"], ["N401", "--ignore", "N303"]])

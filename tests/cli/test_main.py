@@ -48,6 +48,15 @@ def test_a_misspelt_command(capsys):
     ]
 
 
+def test_too_many_arguments_show_the_usage_of_the_command(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["check", "a", "b", "c"])
+    assert stopped.value.code == 2
+    out = capsys.readouterr().err
+    assert out.startswith("error: unknown arguments: c\n  usage : netdsl check [")
+    assert "[INIT] [NET]" in out
+
+
 def test_arguments_that_make_no_sense_are_errors_of_the_usual_form(capsys):
     with pytest.raises(SystemExit) as stopped:
         main(["draw", "a.net"])
@@ -60,7 +69,7 @@ def test_arguments_that_make_no_sense_are_errors_of_the_usual_form(capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["show", "nowhere.net"], "error: nowhere.net: No such file or directory\n"),
+        (["show", "nowhere.net"], "error: 'nowhere.net': No such file or directory\n"),
         (["show", "empty.net"], "error: 'empty.net' is empty\n"),
         (["check", "typo.net"], "error: unexpected '='\n  at       : typo.net:2:5\n"),
         (["ops", "Fc"], "error: no operator is called 'Fc'\n  did you mean : FC\n"),

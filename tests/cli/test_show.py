@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from netdsl import io
@@ -64,6 +66,15 @@ def test_shapes(show):
     assert "# float16[32, 16, 8, 8]\n" in show("train.net", "--shapes", "--dim", "N=32")
 
 
+def test_shapes_tell_the_types_of_inputs_too(show, tmp_path):
+    text = Path("train.net").read_text().replace("input fc1_w: float16[64, 512]", "input fc1_w")
+    (tmp_path / "bare.net").write_text(text)
+    assert "\ninput fc1_w\n" in show(str(tmp_path / "bare.net"))
+    out = show(str(tmp_path / "bare.net"), "--shapes", "--init", "init.net", "--dim", "N=32")
+    assert "\ninput fc1_w: float16[64, 512]\n" in out
+    assert "\ninput data: float32[32, 1, 8, 8]\n" in out
+
+
 def test_shapes_of_a_net_that_does_not_fit_say_where(tmp_path, capsys):
     path = tmp_path / "a.net"
     path.write_text('net "n"\ninput x: float32[2]\ninput y: float32[3]\nz = Add(x, y)\nu = Nobodys(z)\n')
@@ -84,6 +95,12 @@ def test_parameters_from_the_nets(show):
     assert len(rest) == 7
 
 
+def test_parameters_from_the_train_net_alone(show):
+    header, first, *_ = show("train.net", "--params").splitlines()
+    assert header.split()[-4:] == ["lr", "(base)", "updated", "by"]
+    assert first.split()[5:] == ["conv1_w_grad", "0.1", "step", "MomentumSGDUpdate", "(operator", "27)"]
+
+
 def test_parameters_from_the_table_that_json_keeps(show):
     header, first, *_ = show("train.json", "--params").splitlines()
     assert header.split() == [
@@ -97,6 +114,7 @@ def test_parameters_from_the_table_that_json_keeps(show):
         "frozen",
         "optimizer",
         "lr",
+        "(base)",
     ]
     assert first.startswith("conv1_w        16x1x3x3   float16  weight  conv")
 

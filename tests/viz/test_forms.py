@@ -11,7 +11,7 @@ import pytest
 
 from netdsl import io, viz
 from netdsl.cli.digits.model import build
-from netdsl.ir import NetDef, OperatorDef, TensorType
+from netdsl.ir import NetDef, OperatorDef, SourceLine, TensorType
 from netdsl.viz.dot import quote
 from netdsl.viz.html import picture_data
 from netdsl.viz.layout import lay_out
@@ -157,6 +157,21 @@ def test_details_tell_arguments_types_and_origin():
     assert node["args"] == {"kernel": "3", "pad": "1"}
     assert node["held"] == [["conv1_w", "float16[16, 1, 3, 3]"], ["conv1_b", "float16[16]"]]
     assert re.search(r"model\.py:\d+$", node["where"])
+
+
+def test_places_are_told_from_the_current_folder_or_by_their_last_parts(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    places = [str(tmp_path / "nets" / "a.net"), "/usr/share/nets/b.net", "c.net"]
+    ops = [OperatorDef("Relu", ["x"], [f"y{i}"], where=SourceLine(p, 3)) for i, p in enumerate(places)]
+    nodes = picture_data(lay_out(NetDef("n", ops, inputs=["x"])))["nodes"]
+    assert [node["where"] for node in nodes if "op" in node] == ["nets/a.net:3", "nets/b.net:3", "c.net:3"]
+
+
+def test_numbers_of_enumerations_stand_by_their_names():
+    net = NetDef("n", [OperatorDef("ConstantFill", [], ["y"], {"shape": (1,), "dtype": 10})])
+    (node,) = picture_data(lay_out(net))["nodes"]
+    assert node["note"] == "dtype int64"
+    assert node["args"]["dtype"] == "10 (int64)"
 
 
 def test_a_large_net_starts_with_its_scopes_closed():

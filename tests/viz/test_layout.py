@@ -9,7 +9,7 @@ import pytest
 from netdsl.analysis.roles import Role
 from netdsl.cli.digits.model import build
 from netdsl.ir import NetDef, OperatorDef
-from netdsl.viz.layout import Picture, lay_out
+from netdsl.viz.layout import BOX_WIDTH, Picture, lay_out
 from tests.viz.nets import branches, chain, nested, residual
 
 
@@ -234,3 +234,8 @@ def calls(net: NetDef) -> int:
     finally:
         sys.setprofile(None)
     return count
+
+
+def test_the_longest_title_of_the_demo_leaves_a_margin_in_its_box():
+    letter, left, right = 9.7, 13, 10  # as wide as bold capitals of a wide font are
+    assert left + letter * len("MomentumSGDUpdate") + right <= BOX_WIDTH[Role.UPDATE]

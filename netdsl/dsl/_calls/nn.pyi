@@ -15,27 +15,27 @@ class NnCalls:
 
         The mean of each window, padding left out unless ``count_include_pad``.
 
-        kernel: Extent of the window, for two axes.
+        kernel: Extent of the window, for two axes. Required, unless kernels or kernel_h and kernel_w are given.
 
-        kernel_h: Extent of the window along the first of two axes.
+        kernel_h: Extent of the window along the first of two axes; 0 means kernel's.
 
-        kernel_w: Extent of the window along the second of two axes.
+        kernel_w: Extent of the window along the second of two axes; 0 means kernel's.
 
         kernels: Extent of the window along each axis.
 
-        stride: Distance of windows, for two axes; 1 where absent.
+        stride: Distance of windows, for two axes; 0 means 1.
 
-        stride_h: Distance of windows along the first of two axes.
+        stride_h: Distance of windows along the first of two axes; 0 means stride's.
 
-        stride_w: Distance of windows along the second of two axes.
+        stride_w: Distance of windows along the second of two axes; 0 means stride's.
 
         strides: Distance of windows along each axis.
 
-        dilation: Distance of elements within a window, for two axes; 1 where absent.
+        dilation: Distance of elements within a window, for two axes; 0 means 1.
 
-        dilation_h: Distance of elements along the first of two axes.
+        dilation_h: Distance of elements along the first of two axes; 0 means dilation's.
 
-        dilation_w: Distance of elements along the second of two axes.
+        dilation_w: Distance of elements along the second of two axes; 0 means dilation's.
 
         dilations: Distance of elements along each axis.
 
@@ -72,27 +72,27 @@ class NnCalls:
 
         :class:`AveragePool` over one spatial axis.
 
-        kernel: Extent of the window, for two axes.
+        kernel: Extent of the window, for two axes. Required, unless kernels or kernel_h and kernel_w are given.
 
-        kernel_h: Extent of the window along the first of two axes.
+        kernel_h: Extent of the window along the first of two axes; 0 means kernel's.
 
-        kernel_w: Extent of the window along the second of two axes.
+        kernel_w: Extent of the window along the second of two axes; 0 means kernel's.
 
         kernels: Extent of the window along each axis.
 
-        stride: Distance of windows, for two axes; 1 where absent.
+        stride: Distance of windows, for two axes; 0 means 1.
 
-        stride_h: Distance of windows along the first of two axes.
+        stride_h: Distance of windows along the first of two axes; 0 means stride's.
 
-        stride_w: Distance of windows along the second of two axes.
+        stride_w: Distance of windows along the second of two axes; 0 means stride's.
 
         strides: Distance of windows along each axis.
 
-        dilation: Distance of elements within a window, for two axes; 1 where absent.
+        dilation: Distance of elements within a window, for two axes; 0 means 1.
 
-        dilation_h: Distance of elements along the first of two axes.
+        dilation_h: Distance of elements along the first of two axes; 0 means dilation's.
 
-        dilation_w: Distance of elements along the second of two axes.
+        dilation_w: Distance of elements along the second of two axes; 0 means dilation's.
 
         dilations: Distance of elements along each axis.
 
@@ -129,27 +129,27 @@ class NnCalls:
 
         Gradient of :class:`AveragePool1D`.
 
-        kernel: Extent of the window, for two axes.
+        kernel: Extent of the window, for two axes. Required, unless kernels or kernel_h and kernel_w are given.
 
-        kernel_h: Extent of the window along the first of two axes.
+        kernel_h: Extent of the window along the first of two axes; 0 means kernel's.
 
-        kernel_w: Extent of the window along the second of two axes.
+        kernel_w: Extent of the window along the second of two axes; 0 means kernel's.
 
         kernels: Extent of the window along each axis.
 
-        stride: Distance of windows, for two axes; 1 where absent.
+        stride: Distance of windows, for two axes; 0 means 1.
 
-        stride_h: Distance of windows along the first of two axes.
+        stride_h: Distance of windows along the first of two axes; 0 means stride's.
 
-        stride_w: Distance of windows along the second of two axes.
+        stride_w: Distance of windows along the second of two axes; 0 means stride's.
 
         strides: Distance of windows along each axis.
 
-        dilation: Distance of elements within a window, for two axes; 1 where absent.
+        dilation: Distance of elements within a window, for two axes; 0 means 1.
 
-        dilation_h: Distance of elements along the first of two axes.
+        dilation_h: Distance of elements along the first of two axes; 0 means dilation's.
 
-        dilation_w: Distance of elements along the second of two axes.
+        dilation_w: Distance of elements along the second of two axes; 0 means dilation's.
 
         dilations: Distance of elements along each axis.
 
@@ -186,27 +186,27 @@ class NnCalls:
 
         :class:`AveragePool` over two spatial axes.
 
-        kernel: Extent of the window, for two axes.
+        kernel: Extent of the window, for two axes. Required, unless kernels or kernel_h and kernel_w are given.
 
-        kernel_h: Extent of the window along the first of two axes.
+        kernel_h: Extent of the window along the first of two axes; 0 means kernel's.
 
-        kernel_w: Extent of the window along the second of two axes.
+        kernel_w: Extent of the window along the second of two axes; 0 means kernel's.
 
         kernels: Extent of the window along each axis.
 
-        stride: Distance of windows, for two axes; 1 where absent.
+        stride: Distance of windows, for two axes; 0 means 1.
 
-        stride_h: Distance of windows along the first of two axes.
+        stride_h: Distance of windows along the first of two axes; 0 means stride's.
 
-        stride_w: Distance of windows along the second of two axes.
+        stride_w: Distance of windows along the second of two axes; 0 means stride's.
 
         strides: Distance of windows along each axis.
 
-        dilation: Distance of elements within a window, for two axes; 1 where absent.
+        dilation: Distance of elements within a window, for two axes; 0 means 1.
 
-        dilation_h: Distance of elements along the first of two axes.
+        dilation_h: Distance of elements along the first of two axes; 0 means dilation's.
 
-        dilation_w: Distance of elements along the second of two axes.
+        dilation_w: Distance of elements along the second of two axes; 0 means dilation's.
 
         dilations: Distance of elements along each axis.
 
@@ -243,27 +243,27 @@ class NnCalls:
 
         Gradient of :class:`AveragePool2D`.
 
-        kernel: Extent of the window, for two axes.
+        kernel: Extent of the window, for two axes. Required, unless kernels or kernel_h and kernel_w are given.
 
-        kernel_h: Extent of the window along the first of two axes.
+        kernel_h: Extent of the window along the first of two axes; 0 means kernel's.
 
-        kernel_w: Extent of the window along the second of two axes.
+        kernel_w: Extent of the window along the second of two axes; 0 means kernel's.
 
         kernels: Extent of the window along each axis.
 
-        stride: Distance of windows, for two axes; 1 where absent.
+        stride: Distance of windows, for two axes; 0 means 1.
 
-        stride_h: Distance of windows along the first of two axes.
+        stride_h: Distance of windows along the first of two axes; 0 means stride's.
 
-        stride_w: Distance of windows along the second of two axes.
+        stride_w: Distance of windows along the second of two axes; 0 means stride's.
 
         strides: Distance of windows along each axis.
 
-        dilation: Distance of elements within a window, for two axes; 1 where absent.
+        dilation: Distance of elements within a window, for two axes; 0 means 1.
 
-        dilation_h: Distance of elements along the first of two axes.
+        dilation_h: Distance of elements along the first of two axes; 0 means dilation's.
 
-        dilation_w: Distance of elements along the second of two axes.
+        dilation_w: Distance of elements along the second of two axes; 0 means dilation's.
 
         dilations: Distance of elements along each axis.
 
@@ -300,27 +300,27 @@ class NnCalls:
 
         :class:`AveragePool` over three spatial axes.
 
-        kernel: Extent of the window, for two axes.
+        kernel: Extent of the window, for two axes. Required, unless kernels or kernel_h and kernel_w are given.
 
-        kernel_h: Extent of the window along the first of two axes.
+        kernel_h: Extent of the window along the first of two axes; 0 means kernel's.
 
-        kernel_w: Extent of the window along the second of two axes.
+        kernel_w: Extent of the window along the second of two axes; 0 means kernel's.
 
         kernels: Extent of the window along each axis.
 
-        stride: Distance of windows, for two axes; 1 where absent.
+        stride: Distance of windows, for two axes; 0 means 1.
 
-        stride_h: Distance of windows along the first of two axes.
+        stride_h: Distance of windows along the first of two axes; 0 means stride's.
 
-        stride_w: Distance of windows along the second of two axes.
+        stride_w: Distance of windows along the second of two axes; 0 means stride's.
 
         strides: Distance of windows along each axis.
 
-        dilation: Distance of elements within a window, for two axes; 1 where absent.
+        dilation: Distance of elements within a window, for two axes; 0 means 1.
 
-        dilation_h: Distance of elements along the first of two axes.
+        dilation_h: Distance of elements along the first of two axes; 0 means dilation's.
 
-        dilation_w: Distance of elements along the second of two axes.
+        dilation_w: Distance of elements along the second of two axes; 0 means dilation's.
 
         dilations: Distance of elements along each axis.
 
@@ -357,27 +357,27 @@ class NnCalls:
 
         Gradient of :class:`AveragePool3D`.
 
-        kernel: Extent of the window, for two axes.
+        kernel: Extent of the window, for two axes. Required, unless kernels or kernel_h and kernel_w are given.
 
-        kernel_h: Extent of the window along the first of two axes.
+        kernel_h: Extent of the window along the first of two axes; 0 means kernel's.
 
-        kernel_w: Extent of the window along the second of two axes.
+        kernel_w: Extent of the window along the second of two axes; 0 means kernel's.
 
         kernels: Extent of the window along each axis.
 
-        stride: Distance of windows, for two axes; 1 where absent.
+        stride: Distance of windows, for two axes; 0 means 1.
 
-        stride_h: Distance of windows along the first of two axes.
+        stride_h: Distance of windows along the first of two axes; 0 means stride's.
 
-        stride_w: Distance of windows along the second of two axes.
+        stride_w: Distance of windows along the second of two axes; 0 means stride's.
 
         strides: Distance of windows along each axis.
 
-        dilation: Distance of elements within a window, for two axes; 1 where absent.
+        dilation: Distance of elements within a window, for two axes; 0 means 1.
 
-        dilation_h: Distance of elements along the first of two axes.
+        dilation_h: Distance of elements along the first of two axes; 0 means dilation's.
 
-        dilation_w: Distance of elements along the second of two axes.
+        dilation_w: Distance of elements along the second of two axes; 0 means dilation's.
 
         dilations: Distance of elements along each axis.
 
@@ -414,27 +414,27 @@ class NnCalls:
 
         Gradient of :class:`AveragePool`: dY shared out among the elements of its window.
 
-        kernel: Extent of the window, for two axes.
+        kernel: Extent of the window, for two axes. Required, unless kernels or kernel_h and kernel_w are given.
 
-        kernel_h: Extent of the window along the first of two axes.
+        kernel_h: Extent of the window along the first of two axes; 0 means kernel's.
 
-        kernel_w: Extent of the window along the second of two axes.
+        kernel_w: Extent of the window along the second of two axes; 0 means kernel's.
 
         kernels: Extent of the window along each axis.
 
-        stride: Distance of windows, for two axes; 1 where absent.
+        stride: Distance of windows, for two axes; 0 means 1.
 
-        stride_h: Distance of windows along the first of two axes.
+        stride_h: Distance of windows along the first of two axes; 0 means stride's.
 
-        stride_w: Distance of windows along the second of two axes.
+        stride_w: Distance of windows along the second of two axes; 0 means stride's.
 
         strides: Distance of windows along each axis.
 
-        dilation: Distance of elements within a window, for two axes; 1 where absent.
+        dilation: Distance of elements within a window, for two axes; 0 means 1.
 
-        dilation_h: Distance of elements along the first of two axes.
+        dilation_h: Distance of elements along the first of two axes; 0 means dilation's.
 
-        dilation_w: Distance of elements along the second of two axes.
+        dilation_w: Distance of elements along the second of two axes; 0 means dilation's.
 
         dilations: Distance of elements along each axis.
 
@@ -474,27 +474,27 @@ class NnCalls:
         There may be one, two or any number of spatial axes; ``kernel``, ``stride``, ``pad`` and ``dilation``
         are for two, ``kernels``, ``strides``, ``pads`` and ``dilations`` for any.
 
-        kernel: Extent of the window, for two axes.
+        kernel: Extent of the window, for two axes. Required, unless kernels or kernel_h and kernel_w are given.
 
-        kernel_h: Extent of the window along the first of two axes.
+        kernel_h: Extent of the window along the first of two axes; 0 means kernel's.
 
-        kernel_w: Extent of the window along the second of two axes.
+        kernel_w: Extent of the window along the second of two axes; 0 means kernel's.
 
         kernels: Extent of the window along each axis.
 
-        stride: Distance of windows, for two axes; 1 where absent.
+        stride: Distance of windows, for two axes; 0 means 1.
 
-        stride_h: Distance of windows along the first of two axes.
+        stride_h: Distance of windows along the first of two axes; 0 means stride's.
 
-        stride_w: Distance of windows along the second of two axes.
+        stride_w: Distance of windows along the second of two axes; 0 means stride's.
 
         strides: Distance of windows along each axis.
 
-        dilation: Distance of elements within a window, for two axes; 1 where absent.
+        dilation: Distance of elements within a window, for two axes; 0 means 1.
 
-        dilation_h: Distance of elements along the first of two axes.
+        dilation_h: Distance of elements along the first of two axes; 0 means dilation's.
 
-        dilation_w: Distance of elements along the second of two axes.
+        dilation_w: Distance of elements along the second of two axes; 0 means dilation's.
 
         dilations: Distance of elements along each axis.
 
@@ -537,27 +537,27 @@ class NnCalls:
 
         :class:`Conv` over one spatial axis.
 
-        kernel: Extent of the window, for two axes.
+        kernel: Extent of the window, for two axes. Required, unless kernels or kernel_h and kernel_w are given.
 
-        kernel_h: Extent of the window along the first of two axes.
+        kernel_h: Extent of the window along the first of two axes; 0 means kernel's.
 
-        kernel_w: Extent of the window along the second of two axes.
+        kernel_w: Extent of the window along the second of two axes; 0 means kernel's.
 
         kernels: Extent of the window along each axis.
 
-        stride: Distance of windows, for two axes; 1 where absent.
+        stride: Distance of windows, for two axes; 0 means 1.
 
-        stride_h: Distance of windows along the first of two axes.
+        stride_h: Distance of windows along the first of two axes; 0 means stride's.
 
-        stride_w: Distance of windows along the second of two axes.
+        stride_w: Distance of windows along the second of two axes; 0 means stride's.
 
         strides: Distance of windows along each axis.
 
-        dilation: Distance of elements within a window, for two axes; 1 where absent.
+        dilation: Distance of elements within a window, for two axes; 0 means 1.
 
-        dilation_h: Distance of elements along the first of two axes.
+        dilation_h: Distance of elements along the first of two axes; 0 means dilation's.
 
-        dilation_w: Distance of elements along the second of two axes.
+        dilation_w: Distance of elements along the second of two axes; 0 means dilation's.
 
         dilations: Distance of elements along each axis.
 
@@ -600,27 +600,27 @@ class NnCalls:
 
         Gradient of :class:`Conv1D`.
 
-        kernel: Extent of the window, for two axes.
+        kernel: Extent of the window, for two axes. Required, unless kernels or kernel_h and kernel_w are given.
 
-        kernel_h: Extent of the window along the first of two axes.
+        kernel_h: Extent of the window along the first of two axes; 0 means kernel's.
 
-        kernel_w: Extent of the window along the second of two axes.
+        kernel_w: Extent of the window along the second of two axes; 0 means kernel's.
 
         kernels: Extent of the window along each axis.
 
-        stride: Distance of windows, for two axes; 1 where absent.
+        stride: Distance of windows, for two axes; 0 means 1.
 
-        stride_h: Distance of windows along the first of two axes.
+        stride_h: Distance of windows along the first of two axes; 0 means stride's.
 
-        stride_w: Distance of windows along the second of two axes.
+        stride_w: Distance of windows along the second of two axes; 0 means stride's.
 
         strides: Distance of windows along each axis.
 
-        dilation: Distance of elements within a window, for two axes; 1 where absent.
+        dilation: Distance of elements within a window, for two axes; 0 means 1.
 
-        dilation_h: Distance of elements along the first of two axes.
+        dilation_h: Distance of elements along the first of two axes; 0 means dilation's.
 
-        dilation_w: Distance of elements along the second of two axes.
+        dilation_w: Distance of elements along the second of two axes; 0 means dilation's.
 
         dilations: Distance of elements along each axis.
 
@@ -665,27 +665,27 @@ class NnCalls:
 
         :class:`Conv` over two spatial axes.
 
-        kernel: Extent of the window, for two axes.
+        kernel: Extent of the window, for two axes. Required, unless kernels or kernel_h and kernel_w are given.
 
-        kernel_h: Extent of the window along the first of two axes.
+        kernel_h: Extent of the window along the first of two axes; 0 means kernel's.
 
-        kernel_w: Extent of the window along the second of two axes.
+        kernel_w: Extent of the window along the second of two axes; 0 means kernel's.
 
         kernels: Extent of the window along each axis.
 
-        stride: Distance of windows, for two axes; 1 where absent.
+        stride: Distance of windows, for two axes; 0 means 1.
 
-        stride_h: Distance of windows along the first of two axes.
+        stride_h: Distance of windows along the first of two axes; 0 means stride's.
 
-        stride_w: Distance of windows along the second of two axes.
+        stride_w: Distance of windows along the second of two axes; 0 means stride's.
 
         strides: Distance of windows along each axis.
 
-        dilation: Distance of elements within a window, for two axes; 1 where absent.
+        dilation: Distance of elements within a window, for two axes; 0 means 1.
 
-        dilation_h: Distance of elements along the first of two axes.
+        dilation_h: Distance of elements along the first of two axes; 0 means dilation's.
 
-        dilation_w: Distance of elements along the second of two axes.
+        dilation_w: Distance of elements along the second of two axes; 0 means dilation's.
 
         dilations: Distance of elements along each axis.
 
@@ -728,27 +728,27 @@ class NnCalls:
 
         Gradient of :class:`Conv2D`.
 
-        kernel: Extent of the window, for two axes.
+        kernel: Extent of the window, for two axes. Required, unless kernels or kernel_h and kernel_w are given.
 
-        kernel_h: Extent of the window along the first of two axes.
+        kernel_h: Extent of the window along the first of two axes; 0 means kernel's.
 
-        kernel_w: Extent of the window along the second of two axes.
+        kernel_w: Extent of the window along the second of two axes; 0 means kernel's.
 
         kernels: Extent of the window along each axis.
 
-        stride: Distance of windows, for two axes; 1 where absent.
+        stride: Distance of windows, for two axes; 0 means 1.
 
-        stride_h: Distance of windows along the first of two axes.
+        stride_h: Distance of windows along the first of two axes; 0 means stride's.
 
-        stride_w: Distance of windows along the second of two axes.
+        stride_w: Distance of windows along the second of two axes; 0 means stride's.
 
         strides: Distance of windows along each axis.
 
-        dilation: Distance of elements within a window, for two axes; 1 where absent.
+        dilation: Distance of elements within a window, for two axes; 0 means 1.
 
-        dilation_h: Distance of elements along the first of two axes.
+        dilation_h: Distance of elements along the first of two axes; 0 means dilation's.
 
-        dilation_w: Distance of elements along the second of two axes.
+        dilation_w: Distance of elements along the second of two axes; 0 means dilation's.
 
         dilations: Distance of elements along each axis.
 
@@ -793,27 +793,27 @@ class NnCalls:
 
         :class:`Conv` over three spatial axes.
 
-        kernel: Extent of the window, for two axes.
+        kernel: Extent of the window, for two axes. Required, unless kernels or kernel_h and kernel_w are given.
 
-        kernel_h: Extent of the window along the first of two axes.
+        kernel_h: Extent of the window along the first of two axes; 0 means kernel's.
 
-        kernel_w: Extent of the window along the second of two axes.
+        kernel_w: Extent of the window along the second of two axes; 0 means kernel's.
 
         kernels: Extent of the window along each axis.
 
-        stride: Distance of windows, for two axes; 1 where absent.
+        stride: Distance of windows, for two axes; 0 means 1.
 
-        stride_h: Distance of windows along the first of two axes.
+        stride_h: Distance of windows along the first of two axes; 0 means stride's.
 
-        stride_w: Distance of windows along the second of two axes.
+        stride_w: Distance of windows along the second of two axes; 0 means stride's.
 
         strides: Distance of windows along each axis.
 
-        dilation: Distance of elements within a window, for two axes; 1 where absent.
+        dilation: Distance of elements within a window, for two axes; 0 means 1.
 
-        dilation_h: Distance of elements along the first of two axes.
+        dilation_h: Distance of elements along the first of two axes; 0 means dilation's.
 
-        dilation_w: Distance of elements along the second of two axes.
+        dilation_w: Distance of elements along the second of two axes; 0 means dilation's.
 
         dilations: Distance of elements along each axis.
 
@@ -856,27 +856,27 @@ class NnCalls:
 
         Gradient of :class:`Conv3D`.
 
-        kernel: Extent of the window, for two axes.
+        kernel: Extent of the window, for two axes. Required, unless kernels or kernel_h and kernel_w are given.
 
-        kernel_h: Extent of the window along the first of two axes.
+        kernel_h: Extent of the window along the first of two axes; 0 means kernel's.
 
-        kernel_w: Extent of the window along the second of two axes.
+        kernel_w: Extent of the window along the second of two axes; 0 means kernel's.
 
         kernels: Extent of the window along each axis.
 
-        stride: Distance of windows, for two axes; 1 where absent.
+        stride: Distance of windows, for two axes; 0 means 1.
 
-        stride_h: Distance of windows along the first of two axes.
+        stride_h: Distance of windows along the first of two axes; 0 means stride's.
 
-        stride_w: Distance of windows along the second of two axes.
+        stride_w: Distance of windows along the second of two axes; 0 means stride's.
 
         strides: Distance of windows along each axis.
 
-        dilation: Distance of elements within a window, for two axes; 1 where absent.
+        dilation: Distance of elements within a window, for two axes; 0 means 1.
 
-        dilation_h: Distance of elements along the first of two axes.
+        dilation_h: Distance of elements along the first of two axes; 0 means dilation's.
 
-        dilation_w: Distance of elements along the second of two axes.
+        dilation_w: Distance of elements along the second of two axes; 0 means dilation's.
 
         dilations: Distance of elements along each axis.
 
@@ -921,27 +921,27 @@ class NnCalls:
 
         Gradients of :class:`Conv` for its filters, its bias (unless ``no_bias``) and, where asked for, its input.
 
-        kernel: Extent of the window, for two axes.
+        kernel: Extent of the window, for two axes. Required, unless kernels or kernel_h and kernel_w are given.
 
-        kernel_h: Extent of the window along the first of two axes.
+        kernel_h: Extent of the window along the first of two axes; 0 means kernel's.
 
-        kernel_w: Extent of the window along the second of two axes.
+        kernel_w: Extent of the window along the second of two axes; 0 means kernel's.
 
         kernels: Extent of the window along each axis.
 
-        stride: Distance of windows, for two axes; 1 where absent.
+        stride: Distance of windows, for two axes; 0 means 1.
 
-        stride_h: Distance of windows along the first of two axes.
+        stride_h: Distance of windows along the first of two axes; 0 means stride's.
 
-        stride_w: Distance of windows along the second of two axes.
+        stride_w: Distance of windows along the second of two axes; 0 means stride's.
 
         strides: Distance of windows along each axis.
 
-        dilation: Distance of elements within a window, for two axes; 1 where absent.
+        dilation: Distance of elements within a window, for two axes; 0 means 1.
 
-        dilation_h: Distance of elements along the first of two axes.
+        dilation_h: Distance of elements along the first of two axes; 0 means dilation's.
 
-        dilation_w: Distance of elements along the second of two axes.
+        dilation_w: Distance of elements along the second of two axes; 0 means dilation's.
 
         dilations: Distance of elements along each axis.
 
@@ -1155,27 +1155,27 @@ class NnCalls:
 
         The largest element of each window; padding never wins, NaN only as the first element.
 
-        kernel: Extent of the window, for two axes.
+        kernel: Extent of the window, for two axes. Required, unless kernels or kernel_h and kernel_w are given.
 
-        kernel_h: Extent of the window along the first of two axes.
+        kernel_h: Extent of the window along the first of two axes; 0 means kernel's.
 
-        kernel_w: Extent of the window along the second of two axes.
+        kernel_w: Extent of the window along the second of two axes; 0 means kernel's.
 
         kernels: Extent of the window along each axis.
 
-        stride: Distance of windows, for two axes; 1 where absent.
+        stride: Distance of windows, for two axes; 0 means 1.
 
-        stride_h: Distance of windows along the first of two axes.
+        stride_h: Distance of windows along the first of two axes; 0 means stride's.
 
-        stride_w: Distance of windows along the second of two axes.
+        stride_w: Distance of windows along the second of two axes; 0 means stride's.
 
         strides: Distance of windows along each axis.
 
-        dilation: Distance of elements within a window, for two axes; 1 where absent.
+        dilation: Distance of elements within a window, for two axes; 0 means 1.
 
-        dilation_h: Distance of elements along the first of two axes.
+        dilation_h: Distance of elements along the first of two axes; 0 means dilation's.
 
-        dilation_w: Distance of elements along the second of two axes.
+        dilation_w: Distance of elements along the second of two axes; 0 means dilation's.
 
         dilations: Distance of elements along each axis.
 
@@ -1210,27 +1210,27 @@ class NnCalls:
 
         :class:`MaxPool` over one spatial axis.
 
-        kernel: Extent of the window, for two axes.
+        kernel: Extent of the window, for two axes. Required, unless kernels or kernel_h and kernel_w are given.
 
-        kernel_h: Extent of the window along the first of two axes.
+        kernel_h: Extent of the window along the first of two axes; 0 means kernel's.
 
-        kernel_w: Extent of the window along the second of two axes.
+        kernel_w: Extent of the window along the second of two axes; 0 means kernel's.
 
         kernels: Extent of the window along each axis.
 
-        stride: Distance of windows, for two axes; 1 where absent.
+        stride: Distance of windows, for two axes; 0 means 1.
 
-        stride_h: Distance of windows along the first of two axes.
+        stride_h: Distance of windows along the first of two axes; 0 means stride's.
 
-        stride_w: Distance of windows along the second of two axes.
+        stride_w: Distance of windows along the second of two axes; 0 means stride's.
 
         strides: Distance of windows along each axis.
 
-        dilation: Distance of elements within a window, for two axes; 1 where absent.
+        dilation: Distance of elements within a window, for two axes; 0 means 1.
 
-        dilation_h: Distance of elements along the first of two axes.
+        dilation_h: Distance of elements along the first of two axes; 0 means dilation's.
 
-        dilation_w: Distance of elements along the second of two axes.
+        dilation_w: Distance of elements along the second of two axes; 0 means dilation's.
 
         dilations: Distance of elements along each axis.
 
@@ -1265,27 +1265,27 @@ class NnCalls:
 
         Gradient of :class:`MaxPool1D`.
 
-        kernel: Extent of the window, for two axes.
+        kernel: Extent of the window, for two axes. Required, unless kernels or kernel_h and kernel_w are given.
 
-        kernel_h: Extent of the window along the first of two axes.
+        kernel_h: Extent of the window along the first of two axes; 0 means kernel's.
 
-        kernel_w: Extent of the window along the second of two axes.
+        kernel_w: Extent of the window along the second of two axes; 0 means kernel's.
 
         kernels: Extent of the window along each axis.
 
-        stride: Distance of windows, for two axes; 1 where absent.
+        stride: Distance of windows, for two axes; 0 means 1.
 
-        stride_h: Distance of windows along the first of two axes.
+        stride_h: Distance of windows along the first of two axes; 0 means stride's.
 
-        stride_w: Distance of windows along the second of two axes.
+        stride_w: Distance of windows along the second of two axes; 0 means stride's.
 
         strides: Distance of windows along each axis.
 
-        dilation: Distance of elements within a window, for two axes; 1 where absent.
+        dilation: Distance of elements within a window, for two axes; 0 means 1.
 
-        dilation_h: Distance of elements along the first of two axes.
+        dilation_h: Distance of elements along the first of two axes; 0 means dilation's.
 
-        dilation_w: Distance of elements along the second of two axes.
+        dilation_w: Distance of elements along the second of two axes; 0 means dilation's.
 
         dilations: Distance of elements along each axis.
 
@@ -1320,27 +1320,27 @@ class NnCalls:
 
         :class:`MaxPool` over two spatial axes.
 
-        kernel: Extent of the window, for two axes.
+        kernel: Extent of the window, for two axes. Required, unless kernels or kernel_h and kernel_w are given.
 
-        kernel_h: Extent of the window along the first of two axes.
+        kernel_h: Extent of the window along the first of two axes; 0 means kernel's.
 
-        kernel_w: Extent of the window along the second of two axes.
+        kernel_w: Extent of the window along the second of two axes; 0 means kernel's.
 
         kernels: Extent of the window along each axis.
 
-        stride: Distance of windows, for two axes; 1 where absent.
+        stride: Distance of windows, for two axes; 0 means 1.
 
-        stride_h: Distance of windows along the first of two axes.
+        stride_h: Distance of windows along the first of two axes; 0 means stride's.
 
-        stride_w: Distance of windows along the second of two axes.
+        stride_w: Distance of windows along the second of two axes; 0 means stride's.
 
         strides: Distance of windows along each axis.
 
-        dilation: Distance of elements within a window, for two axes; 1 where absent.
+        dilation: Distance of elements within a window, for two axes; 0 means 1.
 
-        dilation_h: Distance of elements along the first of two axes.
+        dilation_h: Distance of elements along the first of two axes; 0 means dilation's.
 
-        dilation_w: Distance of elements along the second of two axes.
+        dilation_w: Distance of elements along the second of two axes; 0 means dilation's.
 
         dilations: Distance of elements along each axis.
 
@@ -1375,27 +1375,27 @@ class NnCalls:
 
         Gradient of :class:`MaxPool2D`.
 
-        kernel: Extent of the window, for two axes.
+        kernel: Extent of the window, for two axes. Required, unless kernels or kernel_h and kernel_w are given.
 
-        kernel_h: Extent of the window along the first of two axes.
+        kernel_h: Extent of the window along the first of two axes; 0 means kernel's.
 
-        kernel_w: Extent of the window along the second of two axes.
+        kernel_w: Extent of the window along the second of two axes; 0 means kernel's.
 
         kernels: Extent of the window along each axis.
 
-        stride: Distance of windows, for two axes; 1 where absent.
+        stride: Distance of windows, for two axes; 0 means 1.
 
-        stride_h: Distance of windows along the first of two axes.
+        stride_h: Distance of windows along the first of two axes; 0 means stride's.
 
-        stride_w: Distance of windows along the second of two axes.
+        stride_w: Distance of windows along the second of two axes; 0 means stride's.
 
         strides: Distance of windows along each axis.
 
-        dilation: Distance of elements within a window, for two axes; 1 where absent.
+        dilation: Distance of elements within a window, for two axes; 0 means 1.
 
-        dilation_h: Distance of elements along the first of two axes.
+        dilation_h: Distance of elements along the first of two axes; 0 means dilation's.
 
-        dilation_w: Distance of elements along the second of two axes.
+        dilation_w: Distance of elements along the second of two axes; 0 means dilation's.
 
         dilations: Distance of elements along each axis.
 
@@ -1430,27 +1430,27 @@ class NnCalls:
 
         :class:`MaxPool` over three spatial axes.
 
-        kernel: Extent of the window, for two axes.
+        kernel: Extent of the window, for two axes. Required, unless kernels or kernel_h and kernel_w are given.
 
-        kernel_h: Extent of the window along the first of two axes.
+        kernel_h: Extent of the window along the first of two axes; 0 means kernel's.
 
-        kernel_w: Extent of the window along the second of two axes.
+        kernel_w: Extent of the window along the second of two axes; 0 means kernel's.
 
         kernels: Extent of the window along each axis.
 
-        stride: Distance of windows, for two axes; 1 where absent.
+        stride: Distance of windows, for two axes; 0 means 1.
 
-        stride_h: Distance of windows along the first of two axes.
+        stride_h: Distance of windows along the first of two axes; 0 means stride's.
 
-        stride_w: Distance of windows along the second of two axes.
+        stride_w: Distance of windows along the second of two axes; 0 means stride's.
 
         strides: Distance of windows along each axis.
 
-        dilation: Distance of elements within a window, for two axes; 1 where absent.
+        dilation: Distance of elements within a window, for two axes; 0 means 1.
 
-        dilation_h: Distance of elements along the first of two axes.
+        dilation_h: Distance of elements along the first of two axes; 0 means dilation's.
 
-        dilation_w: Distance of elements along the second of two axes.
+        dilation_w: Distance of elements along the second of two axes; 0 means dilation's.
 
         dilations: Distance of elements along each axis.
 
@@ -1485,27 +1485,27 @@ class NnCalls:
 
         Gradient of :class:`MaxPool3D`.
 
-        kernel: Extent of the window, for two axes.
+        kernel: Extent of the window, for two axes. Required, unless kernels or kernel_h and kernel_w are given.
 
-        kernel_h: Extent of the window along the first of two axes.
+        kernel_h: Extent of the window along the first of two axes; 0 means kernel's.
 
-        kernel_w: Extent of the window along the second of two axes.
+        kernel_w: Extent of the window along the second of two axes; 0 means kernel's.
 
         kernels: Extent of the window along each axis.
 
-        stride: Distance of windows, for two axes; 1 where absent.
+        stride: Distance of windows, for two axes; 0 means 1.
 
-        stride_h: Distance of windows along the first of two axes.
+        stride_h: Distance of windows along the first of two axes; 0 means stride's.
 
-        stride_w: Distance of windows along the second of two axes.
+        stride_w: Distance of windows along the second of two axes; 0 means stride's.
 
         strides: Distance of windows along each axis.
 
-        dilation: Distance of elements within a window, for two axes; 1 where absent.
+        dilation: Distance of elements within a window, for two axes; 0 means 1.
 
-        dilation_h: Distance of elements along the first of two axes.
+        dilation_h: Distance of elements along the first of two axes; 0 means dilation's.
 
-        dilation_w: Distance of elements along the second of two axes.
+        dilation_w: Distance of elements along the second of two axes; 0 means dilation's.
 
         dilations: Distance of elements along each axis.
 
@@ -1540,27 +1540,27 @@ class NnCalls:
 
         Gradient of :class:`MaxPool`: dY to every place of the window that equals its largest element.
 
-        kernel: Extent of the window, for two axes.
+        kernel: Extent of the window, for two axes. Required, unless kernels or kernel_h and kernel_w are given.
 
-        kernel_h: Extent of the window along the first of two axes.
+        kernel_h: Extent of the window along the first of two axes; 0 means kernel's.
 
-        kernel_w: Extent of the window along the second of two axes.
+        kernel_w: Extent of the window along the second of two axes; 0 means kernel's.
 
         kernels: Extent of the window along each axis.
 
-        stride: Distance of windows, for two axes; 1 where absent.
+        stride: Distance of windows, for two axes; 0 means 1.
 
-        stride_h: Distance of windows along the first of two axes.
+        stride_h: Distance of windows along the first of two axes; 0 means stride's.
 
-        stride_w: Distance of windows along the second of two axes.
+        stride_w: Distance of windows along the second of two axes; 0 means stride's.
 
         strides: Distance of windows along each axis.
 
-        dilation: Distance of elements within a window, for two axes; 1 where absent.
+        dilation: Distance of elements within a window, for two axes; 0 means 1.
 
-        dilation_h: Distance of elements along the first of two axes.
+        dilation_h: Distance of elements along the first of two axes; 0 means dilation's.
 
-        dilation_w: Distance of elements along the second of two axes.
+        dilation_w: Distance of elements along the second of two axes; 0 means dilation's.
 
         dilations: Distance of elements along each axis.
 

@@ -86,17 +86,19 @@ class Windowed(Operator):
     spatial_rank: ClassVar[int | None] = None
     """How many spatial axes the input must have; None for any number."""
 
-    kernel: int = arg(0, doc="Extent of the window, for two axes.")
-    kernel_h: int = arg(0, doc="Extent of the window along the first of two axes.")
-    kernel_w: int = arg(0, doc="Extent of the window along the second of two axes.")
+    kernel: int = arg(
+        0, doc="Extent of the window, for two axes. Required, unless kernels or kernel_h and kernel_w are given."
+    )
+    kernel_h: int = arg(0, doc="Extent of the window along the first of two axes; 0 means kernel's.")
+    kernel_w: int = arg(0, doc="Extent of the window along the second of two axes; 0 means kernel's.")
     kernels: tuple[int, ...] = arg((), doc="Extent of the window along each axis.")
-    stride: int = arg(0, doc="Distance of windows, for two axes; 1 where absent.")
-    stride_h: int = arg(0, doc="Distance of windows along the first of two axes.")
-    stride_w: int = arg(0, doc="Distance of windows along the second of two axes.")
+    stride: int = arg(0, doc="Distance of windows, for two axes; 0 means 1.")
+    stride_h: int = arg(0, doc="Distance of windows along the first of two axes; 0 means stride's.")
+    stride_w: int = arg(0, doc="Distance of windows along the second of two axes; 0 means stride's.")
     strides: tuple[int, ...] = arg((), doc="Distance of windows along each axis.")
-    dilation: int = arg(0, doc="Distance of elements within a window, for two axes; 1 where absent.")
-    dilation_h: int = arg(0, doc="Distance of elements along the first of two axes.")
-    dilation_w: int = arg(0, doc="Distance of elements along the second of two axes.")
+    dilation: int = arg(0, doc="Distance of elements within a window, for two axes; 0 means 1.")
+    dilation_h: int = arg(0, doc="Distance of elements along the first of two axes; 0 means dilation's.")
+    dilation_w: int = arg(0, doc="Distance of elements along the second of two axes; 0 means dilation's.")
     dilations: tuple[int, ...] = arg((), doc="Distance of elements along each axis.")
     pad: int = arg(0, doc="Padding on every side of two axes.")
     pad_t: int = arg(0, doc="Padding before the first of two axes.")
