@@ -199,8 +199,8 @@ def test_a_typo_in_a_net_is_told_with_line_and_column(mine, capsys):
     [
         (["--from", "nowhere"], "error: there is no file 'nowhere/init.net'\n  expected : a folder with init.net and"),
         (["--from", "mine", "--precision", "half"], "error: --precision builds a new net"),
-        (["--out", "a-file"], "error: a-file: Not a directory"),
-        (["--out", "a-file/below"], "error: a-file: Not a directory"),
+        (["--out", "a-file"], "error: 'a-file': Not a directory"),
+        (["--out", "a-file/below"], "error: 'a-file': Not a directory"),
     ],
 )
 def test_what_cannot_work_is_refused_before_the_training(arguments, message, folder, mine, capsys):
@@ -228,7 +228,7 @@ def test_seeds_are_counted_from_zero(seed, capsys):
 def test_a_folder_where_a_result_belongs_is_found_before_the_training(name, folder, capsys):
     (folder / "out" / name).mkdir(parents=True)
     assert main(["demo", "--out", "out"]) == 2
-    assert capsys.readouterr().err == f"error: out/{name}: Is a directory\n"
+    assert capsys.readouterr().err == f"error: 'out/{name}': Is a directory\n"
     assert names(folder / "out") == [name]
 
 
@@ -242,7 +242,7 @@ def test_a_failure_while_writing_leaves_nothing(there, folder, monkeypatch, caps
     if there:
         (folder / "out").mkdir()
     assert main(["demo", "--epochs", "1", "--out", "out"]) == 2
-    assert capsys.readouterr().err == "error: index.html: No space left on device\n"
+    assert capsys.readouterr().err == "error: 'index.html': No space left on device\n"
     assert names(folder) == (["out"] if there else [])
     assert not there or names(folder / "out") == []
 
