@@ -45,10 +45,10 @@ def _found(init: NetDef | None, net: NetDef) -> list[Finding]:
             (name, type_) for name, type_ in net.types.items() if not _compatible(types.get(name, UNKNOWN), type_)
         )
     training = Training(net, init)
-    found += _flow(net, types, types)
-    found += _outputs(net)
+    flow = _flow(net, types, types)
+    broken = any(f.rule in (rules.UNKNOWN_OPERATOR, rules.BAD_USE, rules.MISSING_INPUT) for f in flow)
+    found += flow + _outputs(net)
     found += _dead(training, _meant(found)) + _lost(net)
-    broken = any(f.net is net and f.rule in (rules.UNKNOWN_OPERATOR, rules.BAD_USE, rules.MISSING_INPUT) for f in found)
     found += check_training(training, types, compare=not broken)
     return found + (_unused_fills(init, net, training.trains) if init is not None else [])
 

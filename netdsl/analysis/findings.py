@@ -54,7 +54,9 @@ class Finding:
         if self.near:
             found.append(("did you mean", ", ".join(self.near)))
         if full:
-            found += [("why", self.rule.why), ("fix", self.rule.fix)]
+            found.append(("why", self.rule.why))
+            if not any(label == "fix" for label, _ in self.notes):  # the one for this very case says more
+                found.append(("fix", self.rule.fix))
         return found
 
     @property

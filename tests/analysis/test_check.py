@@ -456,6 +456,22 @@ def test_what_a_nested_net_misses_is_told_at_its_line():
     assert missing.near == ("h",)
 
 
+def test_what_a_nested_net_misses_is_told_once_in_a_training_step():
+    net = nd.Net("n")
+    c, x, v = net.input("c", (1,), "bool"), net.input("x", (2,)), net.input("v", (2,))
+    nd.cond(net, c, lambda n: n.Mul([x, v], "y"), lambda n: n.Tanh(x, "y"))
+    net.add_gradients("y")
+    net.output("y")
+    assert codes(parse(net.dump().replace("Mul(x, v)", "Mul(x, vv)"))) == ["N103"]
+
+
+def test_there_is_one_fix():
+    (finding,) = check(parse(TRAIN.replace("pool = MaxPool", "conv2_relu = Sigmoid(conv2_relu)\npool = MaxPool", 1)))
+    assert [text for label, text in finding.rows(full=True) if label == "fix"] == [
+        "let Sigmoid write a fresh blob instead of 'conv2_relu'"
+    ]
+
+
 def test_another_gradient_in_a_nested_net_is_told_in_one_line():
     net = nd.Net("n")
     c, x = net.input("c", (1,), "bool"), net.input("x", (2,))
