@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from netdsl.analysis import rules
 from netdsl.analysis.findings import Finding, about, placed
 from netdsl.analysis.gradient import Backward, SparseGrad, gradient
 from netdsl.analysis.pairing import other_arguments, pair, same_but_arguments
-from netdsl.analysis.roles import SEED_SUFFIX, Role
+from netdsl.analysis.roles import SEED_SUFFIX, Role, declared_role
 from netdsl.analysis.training import BackwardPass, Training
-from netdsl.errors import GradientError, NetdslError, did_you_mean
+from netdsl.errors import GradientError, NetdslError, SchemaError, did_you_mean
 from netdsl.ir import UNKNOWN, BlobType, NetDef, Opaque, OperatorDef, TensorType
+from netdsl.ops.schema import lookup
 
 
 def check_training(training: Training, types: Mapping[str, BlobType], *, compare: bool = True) -> list[Finding]:
@@ -23,8 +24,9 @@ def check_training(training: Training, types: Mapping[str, BlobType], *, compare
             found += _backward(training, each)
     if training.trains and training.init is not None:
         found += _unmade(training, types)
+        lost = _lost_updates(training)
         stale = _stale_copies(training, types)
-        found += stale + _without_update(training, {f.blob for f in stale})
+        found += lost + stale + _without_update(training, {f.blob for f in (*lost, *stale)})
     return found + _updated_twice(training)
 
 
@@ -141,13 +143,41 @@ def _updated_twice(training: Training) -> list[Finding]:
     ]
 
 
-def _without_update(training: Training, reported: Iterable[str | None]) -> list[Finding]:
+def _lost_updates(training: Training) -> list[Finding]:
+    """Updates whose result stands under another name than what they read, where nothing finds it."""
+    net = training.net
+    read = {*net.outputs, *(name for op in net.ops for name in op.inputs)}
+    found: list[Finding] = []
+    for index, op in enumerate(net.ops):
+        if declared_role(op) != "update":
+            continue
+        for old, new in _meant_in_place(op):
+            if new != old and old in training.held and new not in read:
+                message = f"the update writes {new!r}, which nothing reads, and leaves {old!r} as it is"
+                found.append(about(rules.LOST_UPDATE, message, net, index, old, old))
+    return found
+
+
+def _meant_in_place(op: OperatorDef) -> Iterator[tuple[str, str]]:
+    """Each output that its declaration lets stand over one input, after that input."""
+    declared = lookup(op.type)
+    try:
+        formals = declared.formal_outputs.aligned(len(op.outputs))
+        for formal, new in zip(formals, op.outputs, strict=True):
+            at = declared.formal_inputs.first_index(formal.inplace[0], len(op.inputs)) if formal.inplace else None
+            if at is not None:
+                yield op.inputs[at], new
+    except SchemaError:
+        return  # too many or few blobs: another finding
+
+
+def _without_update(training: Training, reported: Collection[str | None]) -> list[Finding]:
     """Parameters whose gradient is computed and that no gradient changes; frozen ones and those of rate 0 aside."""
     rows = [r for r in training.net.metadata.get("parameters", ()) if r.get("frozen") or r.get("lr") == 0]
     frozen = {name for row in rows for name in (row.get("name"), *row.get("copies", {}).values())}
     found: list[Finding] = []
     for use in training.parameters():
-        if use.name in training.moved or use.name in frozen or use.name in reported:
+        if use.name in training.moved or use.name in frozen or not {use.name, *use.copies}.isdisjoint(reported):
             continue
         index = next((i for i, op in enumerate(training.net.ops) if use.name in op.inputs), None)
         if index is None:

@@ -293,6 +293,31 @@ b = WeightedSum(b, one, b_grad, rate)
 output loss
 """,
 )
+LOST_UPDATE = Rule(
+    code="N305",
+    name="lost-update",
+    is_error=False,
+    what="An update reads a blob that lives across steps, and writes its new value under a name that nothing reads.",
+    why="The next step starts from the old value again: a parameter is not trained, a momentum is forgotten.",
+    fix="Let the update write over what it reads.",
+    init="""\
+net "init"
+w = XavierFill() {shape = [3]}
+w_momentum = ConstantFill() {shape = [3]}
+rate = ConstantFill() {shape = [1], value = 0.1}
+""",
+    example="""\
+net "train"
+input x: float32[3]
+input w: float32[3]
+input w_momentum, rate
+loss = Mul(x, w)
+loss_autogen_grad = ConstantFill(loss) {value = 1.0}
+x_grad, w_grad = MulGradient(loss_autogen_grad, x, w)
+w_grad, w_momentun, w = MomentumSGDUpdate(w_grad, w_momentum, rate, w)  # meant: w_momentum
+output loss
+""",
+)
 DEAD = Rule(
     code="N401",
     name="dead-operator",
@@ -380,6 +405,7 @@ RULES = {
         UPDATED_TWICE,
         STALE_COPY,
         WRONG_GRADIENT,
+        LOST_UPDATE,
         DEAD,
         UNUSED_FILL,
         LOST_WRITE,

@@ -383,6 +383,15 @@ def test_an_update_with_other_outputs_is_used_wrongly(outputs):
     assert wrong.startswith("error[N102] MomentumSGDUpdate takes 3 outputs, got")
 
 
+@pytest.mark.parametrize("name", ["fc1_w_momentum", "fc1_w_fp32"])
+def test_an_update_that_writes_another_name_loses_its_result(name):
+    update = line_of("fc1_w_grad_fp32, fc1_w_momentum, fc1_w_fp32 =")
+    (text,) = after(update, update.replace(name, f"{name}q", 1))
+    first, *_, near = text.splitlines()
+    assert first == f"warning[N305] the update writes '{name}q', which nothing reads, and leaves '{name}' as it is"
+    assert near == f"  did you mean : {name}"
+
+
 def test_a_blob_written_twice_by_one_operator_is_one_finding():
     found = after("softmax, loss = SoftmaxWithLoss", "loss, loss = SoftmaxWithLoss")
     assert [text.split(" ")[0] for text in found] == ["error[N102]", "error[N103]"]  # nothing makes softmax now
