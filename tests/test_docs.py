@@ -20,7 +20,10 @@ from netdsl.ops.schema import OPERATORS
 
 ROOT = Path(__file__).resolve().parent.parent
 MODELS = ROOT / "tests" / "data" / "models"
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("benchmarks/*.md"))]
+PAGES = [
+    *(path for folder in (".", "benchmarks", "examples") for path in sorted((ROOT / folder).glob("*.md"))),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 FRAGMENTS = {"docs/reference.md", "docs/performance.md"}
 """Pages whose Python is no program: signatures, and lines that speak of the reader's own net."""
 
@@ -70,8 +73,11 @@ def forgetful():
 
 @pytest.mark.parametrize("page", [*filter(runs, PAGES)], ids=name_of)
 def test_python_runs_and_prints_what_the_page_says(page, tmp_path, monkeypatch, forgetful):
-    """The blocks of a page are one program; it runs in a folder with a net of Caffe2's, as the pages assume."""
+    """The blocks of a page are one program; it runs where the repository's nets are, or beside those of a reader."""
     for file in (MODELS / "super_resolution").glob("*_net.pb"):
+        there = tmp_path / file.relative_to(ROOT)
+        there.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, there)
         shutil.copy(file, tmp_path)
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "__main__"}

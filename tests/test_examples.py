@@ -54,6 +54,11 @@ def test_examples_say_what_they_are_and_run_as_programs(path):
     assert "\n    main(" in text
 
 
+def test_the_list_of_examples_is_whole():
+    listed = re.findall(r"^- \[(\w+\.py)\]\(\1\): ", (EXAMPLES / "README.md").read_text("utf-8"), re.MULTILINE)
+    assert sorted(listed) == sorted(path.name for path in EXAMPLES.glob("*.py"))
+
+
 def test_the_first_program_is_short_and_learns(capsys):
     example = load("digits")
     assert len((EXAMPLES / "digits.py").read_text("utf-8").splitlines()) < 60

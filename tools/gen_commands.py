@@ -15,8 +15,8 @@ errors to standard error, in one form: what is wrong, then where, what was expec
 Where a net is asked for, any of its forms will do, told apart by content: netdsl's text, JSON, and Caffe2's binary and
 text files.
 
-Exit status: 0 for success, 1 where `check` finds something or `diff` finds a difference, 2 for an error, 130 where it
-was interrupted. Files are written whole or not at all.
+Exit status: 0 for success, 1 where `check` finds something, `diff` finds a difference or the loss of `demo` is not
+finite, 2 for an error, 130 where it was interrupted. Files are written whole or not at all.
 """
 
 
