@@ -78,6 +78,10 @@ class UnknownArgumentWarning(UserWarning):
     """A file has an argument that the operator does not know: it is kept, and does nothing."""
 
 
+class NearNameWarning(UserWarning):
+    """A new name that becomes an input of a net, and that misspells a blob which the net has."""
+
+
 class MissingExtraError(NetdslError, ImportError):
     """An optional dependency that is not installed; names the extra that brings it."""
 

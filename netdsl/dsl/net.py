@@ -10,13 +10,14 @@ from typing import Any
 
 from netdsl.analysis.gradient import SparseGrad, gradient
 from netdsl.analysis.infer import infer_bound
+from netdsl.dsl import slips
 from netdsl.dsl._calls import OpCalls
 from netdsl.dsl.author import author_line
 from netdsl.dsl.blob import Blob, GradientMap, SparseGradient
 from netdsl.dsl.scopes import as_device, current_device, current_name_scope
 from netdsl.dsl.types import as_dtype, as_shape, clash
 from netdsl.errors import GradientError, NetdslError, NetError, SchemaError, did_you_mean
-from netdsl.ir import UNKNOWN, BlobType, Device, NetDef, OperatorDef, TensorType
+from netdsl.ir import UNKNOWN, BlobType, Device, NetDef, OperatorDef, SourceLine, TensorType
 from netdsl.ir.args import NO_ARGS
 from netdsl.ir.text import dump
 from netdsl.ops.schema import Operator, bound, is_known, lookup
@@ -30,8 +31,8 @@ class Net(OpCalls):
     """A net under construction: ``net.FC([x, w, b], "y", axis=1)`` appends an FC operator and returns ``y``.
 
     Names given as text get the current name scope; inputs that nothing wrote before become inputs
-    of the net. Outputs left out get deterministic names. Every mistake that can be seen is raised
-    at the call that makes it.
+    of the net, with a NearNameWarning where such a name misspells one that the net has. Outputs left
+    out get deterministic names. Every mistake that can be seen is raised at the call that makes it.
     """
 
     def __init__(self, name: str) -> None:
@@ -208,13 +209,15 @@ class Net(OpCalls):
         where = author_line()
         try:
             cls = lookup(type_) if isinstance(type_, str) else type_
-            ins = self._names(inputs)
+            named = _listed(inputs)
+            ins = self._names(named)
             outs = self._output_names(cls, outputs)
             given = {k: v for k, v in args.items() if v is not None} if args else {}
             made = cls.bind(given, len(outs))
             check_formals(cls, ins, outs)
         except NetdslError as error:
             raise _added_at(error, self.name, where) from None
+        self._warn_of_slips([name for blob, name in zip(named, ins, strict=True) if isinstance(blob, str)], where)
         record = OperatorDef(
             cls.__name__,
             ins,
@@ -263,6 +266,14 @@ class Net(OpCalls):
         self._written.update(op.outputs)
         self._types.update(zip(op.outputs, outputs, strict=True))
         self._definition = None
+
+    def _warn_of_slips(self, names: Iterable[str], where: SourceLine | None) -> None:
+        """Warn of new names that misspell those of the net."""
+        for name in names:
+            if name not in self._written and name not in self._external:
+                near = slips.slip(name, self._written, self._external)
+                if near is not None:
+                    slips.warn(name, near, self.name, where)
 
     def _scoped(self, blob: Any) -> str:
         if isinstance(blob, Blob):

@@ -236,7 +236,7 @@ class TestArgScope:
 def test_layers_have_the_names_of_this_library() -> None:
     with pytest.raises(AttributeError, match=r"^there is no layer 'dense'; it is layers\.fc here$"):
         _ = layers.dense  # type: ignore[attr-defined]
-    with pytest.raises(AttributeError, match="^there is no layer 'capsule'$"):
+    with pytest.raises(AttributeError, match=r"^there is no layer 'capsule'$"):
         _ = layers.capsule  # type: ignore[attr-defined]
 
 

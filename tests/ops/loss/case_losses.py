@@ -85,6 +85,8 @@ CASES = [
     Case("Accuracy", RANKED, {"top_k": 0}, 0.0),
     Case("Accuracy", (TIES, np.int32([0, 1, 2, 0])), {}, 0.5, label="ties"),
     Case("Accuracy", (TIES, np.int32([0, 1, 2, 1])), {"top_k": 2}, 1.0),
+    Case("Accuracy", (np.full((4, 3), np.nan), np.int32([0, 1, 2, 0])), {}, 1.0, label="all NaN, as Caffe2"),
+    Case("Accuracy", (np.tile(np.float32([1, np.nan, 2]), (4, 1)), np.int32([0, 1, 2, 0])), {}, 0.5, label="some NaN"),
     Case("Accuracy", (X, L.astype(np.int64)), refuses="blob 'labels', is of the wrong type", label="int64"),
     Case("Accuracy", (X, L[:, None]), refuses="one class a row", label="a column of labels"),
     Case("Accuracy", (X, L[:3]), refuses="one class a row", label="too few labels"),
