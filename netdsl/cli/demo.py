@@ -115,7 +115,7 @@ def _check_unedited(out: Path, source: Path | None) -> None:
             raise NetdslError(
                 f"{str(path)!r} was edited since a demo wrote it, or is not the demo's",
                 fix="another --out, or --force to overwrite it",
-                to_train_it=f"netdsl demo --from {out}",
+                to_train_it=None if name not in SOURCES else f"netdsl demo --from {out}",
             )
 
 

@@ -23,7 +23,7 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong with the arguments in the form of all errors."""
 
     def error(self, message: str) -> NoReturn:
-        details: dict[str, str | None] = {"usage": self.format_usage().removeprefix("usage: ").strip()}
+        details: dict[str, str | None] = {"usage": " ".join(self.format_usage().removeprefix("usage: ").split())}
         unknown = re.match("argument COMMAND: invalid choice: '([^']*)'", message)
         if unknown:
             message = f"no command is called {unknown[1]!r}"

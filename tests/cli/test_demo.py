@@ -279,11 +279,10 @@ def test_an_edited_net_is_not_overwritten_unless_asked_to(name, folder, capsys):
     edited.write_text("# mine\n" + before)
     capsys.readouterr()
     assert main(demo) == 2
-    assert capsys.readouterr().err.splitlines() == [
-        f"error: 'netdsl-demo/{name}' was edited since a demo wrote it, or is not the demo's",
-        "  fix         : another --out, or --force to overwrite it",
-        "  to train it : netdsl demo --from netdsl-demo",
-    ]
+    first, *rest = capsys.readouterr().err.splitlines()
+    assert first == f"error: 'netdsl-demo/{name}' was edited since a demo wrote it, or is not the demo's"
+    assert " ".join(rest[0].split()) == "fix : another --out, or --force to overwrite it"
+    assert rest[1:] == (["  to train it : netdsl demo --from netdsl-demo"] if name != "predict.net" else [])
     assert edited.read_text() == "# mine\n" + before
     assert main([*demo, "--force"]) == 0
     assert edited.read_text() == before

@@ -54,7 +54,7 @@ def test_too_many_arguments_show_the_usage_of_the_command(capsys):
     assert stopped.value.code == 2
     out = capsys.readouterr().err
     assert out.startswith("error: unknown arguments: c\n  usage : netdsl check [")
-    assert "[INIT] [NET]" in out
+    assert out.endswith(" [INIT] [NET]\n")
 
 
 def test_arguments_that_make_no_sense_are_errors_of_the_usual_form(capsys):
