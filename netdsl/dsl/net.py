@@ -209,15 +209,16 @@ class Net(OpCalls):
         where = author_line()
         try:
             cls = lookup(type_) if isinstance(type_, str) else type_
-            named = _listed(inputs)
-            ins = self._names(named)
+            ins = self._names(inputs)
             outs = self._output_names(cls, outputs)
             given = {k: v for k, v in args.items() if v is not None} if args else {}
             made = cls.bind(given, len(outs))
             check_formals(cls, ins, outs)
         except NetdslError as error:
             raise _added_at(error, self.name, where) from None
-        self._warn_of_slips([name for blob, name in zip(named, ins, strict=True) if isinstance(blob, str)], where)
+        for new in ins:
+            if new not in self._external and new not in self._written:
+                self._warn_of_slip(new, inputs, where)
         record = OperatorDef(
             cls.__name__,
             ins,
@@ -267,13 +268,12 @@ class Net(OpCalls):
         self._types.update(zip(op.outputs, outputs, strict=True))
         self._definition = None
 
-    def _warn_of_slips(self, names: Iterable[str], where: SourceLine | None) -> None:
-        """Warn of new names that misspell those of the net."""
-        for name in names:
-            if name not in self._written and name not in self._external:
-                near = slips.slip(name, self._written, self._external)
-                if near is not None:
-                    slips.warn(name, near, self.name, where)
+    def _warn_of_slip(self, name: str, inputs: BlobLike | Sequence[BlobLike], where: SourceLine | None) -> None:
+        """Warn if ``name``, which is new, was given as text and misspells a name that the net has."""
+        if any(isinstance(blob, str) and self._scoped(blob) == name for blob in _listed(inputs)):
+            near = slips.slip(name, self._written, self._external)
+            if near is not None:
+                slips.warn(name, near, self.name, where)
 
     def _scoped(self, blob: Any) -> str:
         if isinstance(blob, Blob):

@@ -87,3 +87,9 @@ def test_blobs_are_meant_as_they_are_named() -> None:
     net.Relu("scores", "y")
     net.Relu(nd.Blob("scroes", net), "z")
     assert net.definition.inputs == ("scores", "scroes")
+
+
+def test_inputs_may_come_from_a_generator() -> None:
+    net = nd.Net("train")
+    net.Sum((name for name in ("left", "right")), "y")  # type: ignore[arg-type]
+    assert net.definition.inputs == ("left", "right")
