@@ -86,6 +86,26 @@ def test_other_code_is_let_through(source):
     assert not type_names_compared(source)
 
 
+EMITTED = {
+    "analysis/backward.py": {"ZerosLike"},
+    "analysis/gradient.py": {"ConstantFill", "Sum", "Concat"},
+}
+"""The operators that the core may name, because it appends them."""
+
+
+def test_the_core_names_the_operators_that_it_appends_and_no_other():
+    from netdsl.ops import all_types
+
+    known = set(all_types())
+    found: dict[str, set[str]] = {}
+    for package in ("analysis", "passes", "runtime"):
+        for path in sorted((ROOT / "netdsl" / package).rglob("*.py")):
+            named = {n.value for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Constant)}
+            if types := {value for value in named if isinstance(value, str) and value in known}:
+                found[str(path.relative_to(ROOT / "netdsl"))] = types
+    assert found == EMITTED
+
+
 def test_no_operator_is_special_to_the_core():
     """What runtime, analysis and passes must know of an operator, the operator declares."""
     found = [

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 HELP = "train a net on handwritten digits: the place to start"
 DEFAULT_OUT = Path("netdsl-demo")
-EPOCHS = 25
+EPOCHS = 40
 SMOOTHING = 0.95
 WRITTEN = "written"
 """The key of summary.json that tells by their digests which text nets the demo wrote."""

@@ -139,4 +139,7 @@ def _near(rule: Rule, settings: Mapping[str, Settings]) -> str | None:
     if rule.scope is not None:
         scopes = {name[: at.start()] for name in settings for at in re.finditer(r"[/.]", name)}
         return did_you_mean(rule.scope, scopes)
+    if rule.sought:
+        parts = {part for name in settings for part in re.split(r"[/.]", name)}
+        return did_you_mean(rule.sought, parts | {part.rpartition("_")[0] for part in parts})
     return did_you_mean(rule.name or rule.regex or "", settings)

@@ -73,7 +73,8 @@ class Rule(ByKeyword):
 
     Settings: ``lr_multiplier`` (those of several rules multiply), ``weight_decay``, ``decoupled``,
     ``momentum``, ``optimizer`` and ``freeze`` (of these the last rule wins). ``label`` is how tables call
-    the rule; an ``optional`` one may match nothing.
+    the rule; an ``optional`` one may match nothing; ``sought`` is the text that ``where`` looks for, to
+    which near names are shown when it finds nothing.
 
     Raises:
         SchemaError: a rule that sets nothing, a pattern that is no regular expression, a negative number, ...
@@ -96,6 +97,7 @@ class Rule(ByKeyword):
     freeze: bool | None = attrs.field(default=None, validator=flag)
     label: str = attrs.field(default="", validator=text)
     optional: bool = attrs.field(default=False, validator=flag)
+    sought: str = attrs.field(default="", validator=attrs.validators.instance_of(str))
 
     def __attrs_post_init__(self) -> None:
         if all(getattr(self, name) is None for name in SETTINGS):

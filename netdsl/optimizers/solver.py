@@ -260,7 +260,8 @@ def solver_rules(solver: Mapping[str, Any], reading: Reading) -> list[Rule]:
     """Return the seed's decisions as ordered rules."""
     rules = [Rule(weight_decay=float(solver["WEIGHT_DECAY"]), label="WEIGHT_DECAY")]
     for key, factor in solver["LR_MULTIPLIER"].items():
-        rules.append(Rule(where=_contains(key), lr_multiplier=float(factor), label=f"LR_MULTIPLIER[{key}]"))
+        label = f"LR_MULTIPLIER[{key}]"
+        rules.append(Rule(where=_contains(key), lr_multiplier=float(factor), label=label, sought=key))
     if solver["BACKBONE_MULTIPLIER"] != 1.0:
         factor = float(solver["BACKBONE_MULTIPLIER"])
         rules.append(Rule(where=_in_backbone, lr_multiplier=factor, label="BACKBONE_MULTIPLIER"))

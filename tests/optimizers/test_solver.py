@@ -399,3 +399,11 @@ def test_a_multiplier_that_matches_nothing_is_reported() -> None:
     with pytest.warns(optimizers.UnmatchedRule, match=r"LR_MULTIPLIER\[conv\]"):
         built = optimizers.build_optimizer({"SOLVER": {"LR_MULTIPLIER": {"conv": 2.0}}}, linear())
     assert "LR_MULTIPLIER[conv]" in built.report()
+
+
+def test_a_multiplier_that_matches_nothing_names_the_near_ones() -> None:
+    model = nd.Model("m")
+    y = layers.fc(model, model.input("x", ("N", 3)), "encoder", 3, 2)
+    model.add_gradients(model.net.AveragedLoss(y, "loss"))
+    with pytest.warns(optimizers.UnmatchedRule, match="did you mean encoder"):
+        optimizers.build_optimizer({"SOLVER": {"LR_MULTIPLIER": {"encodr": 2.0}}}, model)

@@ -34,7 +34,7 @@ def build(precision: str = "half") -> Model:
     accuracy = layers.accuracy(model, "softmax", label, "accuracy")
     model.add_gradients(loss)
     optimizer = optimizers.MultiPrecisionSGD if half else optimizers.SGD
-    schedule = {"stepsize": 44, "gamma": 0.87}  # every epoch
+    schedule = {"stepsize": 44, "gamma": 0.9}  # every epoch
     optimizer(base_learning_rate=0.1, momentum=0.9, policy="step", schedule=schedule).build(model)
     model.net.output(loss, accuracy)
     return model

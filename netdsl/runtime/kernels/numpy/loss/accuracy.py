@@ -35,7 +35,7 @@ def accuracy(op: Accuracy, inputs: Sequence[TensorType], outputs: Sequence[Tenso
 
         def check() -> None:
             if unsigned.max() >= classes:  # as unsigned numbers, those below 0 are large
-                check_classes(_xp, "Accuracy", labels, classes)
+                check_classes(_xp, type(op).__name__, labels, classes)
 
         return [
             (check, ()),
