@@ -51,6 +51,7 @@ MODULES: dict[str, str] = {
     "CopyCPUToGPU": "utility.copy",
     "CopyGPUToCPU": "utility.copy",
     "CopyOnDeviceLike": "utility.copy",
+    "CountStep": "optim.loss_scale",
     "CreateMutex": "utility.watch",
     "DecayWeights": "optim.decay",
     "Div": "math.arithmetic",

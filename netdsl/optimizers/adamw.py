@@ -17,7 +17,8 @@ class AdamW(Optimizer):
     """AdamW (https://arxiv.org/abs/1711.05101), with PyTorch's numbers: the parameter itself decays.
 
     Of a sparse gradient, only the rows it names decay and move; rows of a repeated index are added first
-    (``sparse_dedup`` None applies them one by one).
+    (``sparse_dedup`` None applies them one by one). Steps that loss scaling skips do not count in the bias
+    correction.
     """
 
     prefix: ClassVar[str] = "adamw"
@@ -44,7 +45,7 @@ class AdamW(Optimizer):
             "epsilon": self.epsilon,
             "weight_decay": self.weight_decay,
         }
-        tail = [rate, to.iteration()] if to.nonfinite is None else [rate, to.iteration(), to.nonfinite]
+        tail = [rate, to.steps()] if to.nonfinite is None else [rate, to.steps(), to.nonfinite]
         if isinstance(grad, SparseGradient):
             grad = to.deduplicated(grad, self.sparse_dedup, parameter)
             to.net.add("SparseAdamW", [w, m1, m2, grad.indices, grad.values, *tail], [w, m1, m2], args)

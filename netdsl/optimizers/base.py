@@ -14,6 +14,7 @@ from netdsl.ir import Args, DType, TensorType
 from netdsl.optimizers.checks import ByKeyword, instance, number, text
 
 ITERATION, MUTEX = "optimizer_iteration", "iteration_mutex"
+APPLIED = "applied_steps"
 AGGREGATORS = {"mean": "UnsortedSegmentMean", "sum": "UnsortedSegmentSum"}
 
 
@@ -111,6 +112,16 @@ class Updates:
                 counter = Blob(ITERATION, self.net)
                 self.net.add("AtomicIter", [Blob(MUTEX, self.net), counter], counter)
         return Blob(ITERATION, self.net)
+
+    def steps(self) -> Blob:
+        """Return the counter of the steps that were not skipped: the iteration where no step can be."""
+        if self.nonfinite is None:
+            return self.iteration()
+        if not self.net.computes(APPLIED):
+            with device_scope("cpu"):
+                count = self.once("ConstantFill", APPLIED, {"shape": [1], "value": 0, "dtype": "int64"})
+                self.net.add("CountStep", [count, self.nonfinite], count)
+        return Blob(APPLIED, self.net)
 
     def learning_rate(
         self, base_lr: float, policy: str, schedule: Mapping[str, Any], operator: str = "LearningRate"

@@ -21,7 +21,8 @@ class LossScale(ByKeyword):
     A dynamic scale behaves as PyTorch's GradScaler does: where a gradient is not finite the step is
     skipped and the scale multiplied by ``backoff_factor``; after ``growth_interval`` steps in a row it is
     multiplied by ``growth_factor``. A static one never changes; such steps are skipped all the same. The
-    iteration counter, and with it the learning-rate schedule, goes on during a skipped step.
+    iteration counter, and with it the learning-rate schedule, goes on during a skipped step; AdamW's bias
+    correction does not.
     """
 
     initial: float = attrs.field(default=65536.0, validator=number(positive=True))

@@ -309,6 +309,31 @@ def test_a_skipped_step_changes_nothing_but_counter_and_scale(initializer: Any) 
     assert changed == {"optimizer_iteration", "loss_scale_growth_tracker"}
 
 
+@pytest.mark.parametrize("initializer", [None, PseudoFP16Initializer], ids=["single", "half"])
+@pytest.mark.parametrize("before", [0, 3])
+def test_a_skipped_step_leaves_no_trace(initializer: Any, before: int) -> None:
+    """Training goes on as if the step had not been: AdamW's bias correction does not count it."""
+    runs = []
+    for skipped in (False, True):
+        model, ws = trained(initializer, True)
+        ws.run(model.net, times=before)
+        if skipped:
+            ws.feed("loss_scale", np.array([np.inf], "f4"))
+            ws.run(model.net)
+            assert ws.fetch("nonfinite").all()
+            ws.feed("loss_scale", np.array([256], "f4"))
+        ws.run(model.net, times=2)
+        assert int(ws.fetch("applied_steps")[0]) == before + 2
+        assert int(ws.fetch("optimizer_iteration")[0]) == before + 2 + skipped
+        names = [op.outputs[0] for op in model.net.definition.ops if op.type in ("AdamW", "SparseAdamW")]
+        names += [f"{name}_{moment}_moment" for name in names for moment in ("first", "second")]
+        names += [f"{master(p)}_ema" for p in model.params() if p.name != "fc1_b"]
+        names += [blob.name for p in model.params() for blob in p.blobs]
+        runs.append({name: ws.fetch(name) for name in names})
+    for name, value in runs[0].items():
+        assert value.tobytes() == runs[1][name].tobytes(), name
+
+
 def reverse_model(scale: LossScale | None) -> tuple[nd.Model, Any]:
     """A net that computes with the half copies of single-precision parameters; one is frozen."""
     model = nd.Model("m")

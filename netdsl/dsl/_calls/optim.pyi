@@ -51,7 +51,7 @@ class OptimCalls:
         This is PyTorch's AdamW. It differs from :class:`Adam` in four ways besides the decay: the sign of lr, the place
         of epsilon, the first iteration, which is 1 (an iteration of 0 gives NaN: nothing is known yet of the means),
         and ``found``: where it is true, parameter and moments stay as they are, whatever the gradient holds.
-        The iteration counts such a step too.
+        CountStep makes an iteration that leaves such steps out, as PyTorch's count of steps does.
 
         beta1: How much of the mean gradient is kept.
 
@@ -100,6 +100,14 @@ class OptimCalls:
         Scale a tensor by ``t / val`` where its norm ``val`` is above the threshold ``t``, else leave it.
 
         threshold: The largest norm; positive."""
+
+    def CountStep(self, inputs: _Ins = ..., outputs: _Outs = ..., *, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        """count_out = CountStep(count, found)
+
+        Count the steps that were not skipped: ``count' = count + 1``, and ``count`` where ``found``.
+
+        Formulas that correct for how few gradients a mean has seen (AdamW) read this counter and not the iteration,
+        which counts skipped steps too."""
 
     def DecayWeights(self, inputs: _Ins = ..., outputs: _Outs = ..., *, weight_decay: float, name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """param_out = DecayWeights(param, lr, [found])

@@ -13,7 +13,7 @@ from netdsl.ops.schema import In, Operator, Out, arg, operator
 from netdsl.ops.xp import Array, ArrayModule
 
 _LR = "The learning rate, one number; positive, for the step is subtracted."
-_ITERATION = "The iteration as AtomicIter leaves it, one int64: 1 in the first step."
+_ITERATION = "The step as AtomicIter or CountStep leaves it, one int64: 1 in the first."
 _FOUND = "Whether to skip this step, one bool: see CheckFinite."
 
 
@@ -73,7 +73,7 @@ class AdamW(DecoupledAdam):
     This is PyTorch's AdamW. It differs from :class:`Adam` in four ways besides the decay: the sign of lr, the place
     of epsilon, the first iteration, which is 1 (an iteration of 0 gives NaN: nothing is known yet of the means),
     and ``found``: where it is true, parameter and moments stay as they are, whatever the gradient holds.
-    The iteration counts such a step too.
+    CountStep makes an iteration that leaves such steps out, as PyTorch's count of steps does.
     """
 
     inputs = (

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from netdsl.errors import SchemaError
 from netdsl.ir import DType, TensorType
-from netdsl.ops.dtypes import Boolean, Float, Half, Index, Int32, Single
+from netdsl.ops.dtypes import Boolean, Counter, Float, Half, Index, Int32, Single
 from netdsl.ops.gradient import Gradients
+from netdsl.ops.optim.iteration import infer_counter, next_count
 from netdsl.ops.optim.momentum import MOMENTUM_DOC, NESTEROV_DOC, momentum_step
 from netdsl.ops.optim.update import INDICES_DOC, LR_DOC, check_rows, check_update, update_rows
 from netdsl.ops.schema import In, Operator, Out, arg, operator
@@ -130,6 +131,32 @@ class UpdateLossScale(Operator):
         due = count >= self.growth_interval
         kept = xp.where(xp.logical_and(due, grown < xp.inf), grown, scale)
         return xp.where(found, shrunk, kept), xp.where(xp.logical_or(found, due), 0, count)
+
+
+@operator
+class CountStep(Operator):
+    """Count the steps that were not skipped: ``count' = count + 1``, and ``count`` where ``found``.
+
+    Formulas that correct for how few gradients a mean has seen (AdamW) read this counter and not the iteration,
+    which counts skipped steps too.
+    """
+
+    inputs = (
+        In("count", Counter, doc="The counter, one int64; 0 before the first step."),
+        In("found", Boolean, doc=_FOUND),
+    )
+    outputs = (Out("count_out", enforced="count", doc="The counter, one more than before unless found."),)
+    role = "counter"
+    on_host = True  # its readers want it there; so one bool a step crosses, and not a counter for each of them
+    ours = True
+    source = _SOURCE
+
+    def infer(self, count: TensorType, found: TensorType) -> TensorType:
+        check_update(self, count, found=found)
+        return infer_counter("CountStep", count)
+
+    def compute(self, xp: ArrayModule, count: Array, found: Array) -> Array:
+        return count if int(found.reshape(-1)[0]) else next_count("CountStep", count)
 
 
 @operator

@@ -71,6 +71,11 @@ CASES = [
     Case("UpdateLossScale", scaled(8, 4, True), {"backoff_factor": 0.125}, (one(1), one(0, "i4")), outputs=2),
     *(Case("UpdateLossScale", scaled(8, 4, True), {name: value}, refuses=f"{name!r} is out of range", label=name)
       for name, value in (("growth_factor", 1.0), ("backoff_factor", 1.0), ("growth_interval", 0))),
+    Case("CountStep", (one(41, "i8"), one(False, "?")), {}, one(42, "i8"), label="counts"),
+    Case("CountStep", (one(41, "i8"), one(True, "?")), {}, one(41, "i8"), label="skips"),
+    Case("CountStep", (one(-1, "i8"), one(False, "?")), refuses="not an iteration", label="negative"),
+    Case("CountStep", (one(41, "i8"), np.zeros(2, bool)), refuses="found must be one number", label="founds"),
+    Case("CountStep", (np.zeros(2, "i8"), one(False, "?")), refuses="must be one number", label="counters"),
     *(Case("MasterMomentumSGDUpdate", (*update, one(128), one(found, "?")), settings, mastered, outputs=3,
            batch=(0, 1, 3, 4), half=False, label=f"{'skips' if found else 'updates'} {len(settings)}")
       for found in (False, True) for settings in ({}, args)),
