@@ -16,7 +16,8 @@ from netdsl.errors import GradientError, NetdslError
 from netdsl.ir import NetDef, OperatorDef
 from netdsl.ops.schema import bound, is_known
 from netdsl.runtime.values import type_of
-from netdsl.testing import execute
+from netdsl.testing import Case, execute
+from netdsl.testing.gradients import gradient_matches_finite_differences
 from tests.ops.golden import FOLDER, Golden, assert_close, cases, names_in
 
 KNOWN = [case for case in cases() if case.comparable and all(is_known(op.type) for op in (*case.pre, case.op))]
@@ -30,6 +31,8 @@ refused = [c for c in KNOWN if "error" in c.facts]
 random = [c for c in fitting if "statistics" in c.facts]
 differentiated = [c for c in fitting if c.in_grads and "inplace_gradient_wrong" not in c.facts]
 emitted = [c for c in fitting if "grad_ops" in c.facts and "inplace_gradient_wrong" not in c.facts]
+undifferentiated = [c for c in fitting if "grad_error" in c.facts]
+partly_differentiated = [c for c in fitting if "grad_missing" in c.facts]
 wrong_in_place = [c for c in KNOWN if "inplace_gradient_wrong" in c.facts]
 
 
@@ -156,6 +159,30 @@ def test_appends_the_gradient_operators_of_caffe2(case: Golden) -> None:
         assert name not in made.grads
     if "grad_nets" in case.facts:
         assert list(made.ops) == [OperatorDef(*record) for record in case.facts["grad_nets"]]
+
+
+@pytest.mark.parametrize("case", undifferentiated, ids=str)
+def test_refuses_the_gradients_that_caffe2_refuses(case: Golden) -> None:
+    """Where it is listed that ours exists all the same, it is right."""
+    if case.name in ACCEPTED:
+        op, inputs = case.op, [case.inputs[name] for name in case.op.inputs]
+        gradient_matches_finite_differences(
+            Case(op.type, inputs, op.args, outputs=op.outputs, names=op.inputs, grad_outputs=(0,))
+        )
+    else:
+        with pytest.raises(GradientError, match=f"the gradient of {case.op.type} "):
+            backward(case)
+
+
+@pytest.mark.parametrize("case", partly_differentiated, ids=str)
+def test_gives_no_gradient_where_caffe2_gives_none(case: Golden) -> None:
+    """To weights of WeightedSum without ``grad_on_w``, and to what LayerNorm ignores without ``elementwise_affine``."""
+    made = backward(case)
+    assert {*case.op.inputs} & {*made.grads} == {*case.op.inputs} - {*case.facts["grad_missing"]}
+
+
+def test_every_accepted_case_is_one_that_caffe2_refuses() -> None:
+    assert {case.name for case in (*refused, *undifferentiated)} >= ACCEPTED
 
 
 @pytest.mark.parametrize("case", wrong_in_place, ids=str)
