@@ -81,8 +81,8 @@ class _GivenTensorFill(Fill):
 
     @property
     def given(self) -> Any:
-        """The values, a tuple or Packed."""
-        raise TypeError(f"{type(self).__name__} declares no values")
+        """The values, a tuple or Packed; each operator declares them, of its own kind."""
+        return getattr(self, "values")  # noqa: B009
 
     def infer(self, X: TensorType | None = None) -> TensorType:
         made = super().infer(X)
@@ -118,10 +118,6 @@ class GivenTensorFill(_GivenTensorFill):
     fills = DType.FLOAT
     values: tuple[float, ...] = arg(doc="The values, row by row.")
 
-    @property
-    def given(self) -> Any:
-        return self.values
-
 
 @operator
 class GivenTensorDoubleFill(_GivenTensorFill):
@@ -129,10 +125,6 @@ class GivenTensorDoubleFill(_GivenTensorFill):
 
     fills = DType.DOUBLE
     values: tuple[float, ...] = arg(doc="The values, row by row.")
-
-    @property
-    def given(self) -> Any:
-        return self.values
 
 
 @operator
@@ -142,10 +134,6 @@ class GivenTensorFp16Fill(_GivenTensorFill):
     fills = DType.FLOAT16
     values: tuple[float, ...] = arg(doc="The values, row by row.")
 
-    @property
-    def given(self) -> Any:
-        return self.values
-
 
 @operator
 class GivenTensorIntFill(_GivenTensorFill):
@@ -153,10 +141,6 @@ class GivenTensorIntFill(_GivenTensorFill):
 
     fills = DType.INT32
     values: tuple[int, ...] = arg(doc="The values, row by row.")
-
-    @property
-    def given(self) -> Any:
-        return self.values
 
 
 @operator
@@ -166,10 +150,6 @@ class GivenTensorInt64Fill(_GivenTensorFill):
     fills = DType.INT64
     values: tuple[int, ...] = arg(doc="The values, row by row.")
 
-    @property
-    def given(self) -> Any:
-        return self.values
-
 
 @operator
 class GivenTensorBoolFill(_GivenTensorFill):
@@ -177,10 +157,6 @@ class GivenTensorBoolFill(_GivenTensorFill):
 
     fills = DType.BOOL
     values: tuple[bool, ...] = arg(doc="The values, row by row.")
-
-    @property
-    def given(self) -> Any:
-        return self.values
 
 
 def _known_dtype(operator_name: str, number: int) -> DType:

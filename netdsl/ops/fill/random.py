@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from typing import Any
+
+import attrs
 
 from netdsl.errors import SchemaError
 from netdsl.ir import DType, Shape, TensorType
@@ -12,8 +15,33 @@ from netdsl.ops.schema import In, Operator, Out, arg, operator
 from netdsl.ops.xp import Array, ArrayModule, Stream
 
 
+@attrs.frozen(kw_only=True, slots=False)
+class _Uniform(Fill):
+    """Base of the uniform fills: both bounds may be inputs instead of arguments."""
+
+    def __attrs_post_init__(self) -> None:
+        _check_order(type(self).__name__, *self.bounds, equal=False)
+
+    @property
+    def bounds(self) -> tuple[Any, Any]:
+        """The arguments ``min`` and ``max``, which each operator declares of its own kind."""
+        return getattr(self, "min"), getattr(self, "max")  # noqa: B009
+
+    def infer(
+        self, X: TensorType | None = None, low: TensorType | None = None, high: TensorType | None = None
+    ) -> TensorType:
+        return super().infer(X)
+
+    def limits(self, low: Array | None, high: Array | None) -> tuple[Any, Any]:
+        """The bounds, from the inputs where they are given."""
+        kind = int if self.fills is DType.INT32 else float
+        given = [b if a is None else kind(a.reshape(-1)[0]) for a, b in zip((low, high), self.bounds, strict=True)]
+        _check_order(type(self).__name__, *given, equal=True)
+        return given[0], given[1]
+
+
 @operator
-class UniformFill(Fill):
+class UniformFill(_Uniform):
     """float32 values, uniform in [min, max)."""
 
     inputs = (
@@ -25,14 +53,6 @@ class UniformFill(Fill):
     min: float = arg(0.0, doc="Lower bound.")
     max: float = arg(1.0, doc="Upper bound.")
 
-    def __attrs_post_init__(self) -> None:
-        _check_order("UniformFill", self.min, self.max, equal=False)
-
-    def infer(
-        self, X: TensorType | None = None, low: TensorType | None = None, high: TensorType | None = None
-    ) -> TensorType:
-        return super().infer(X)
-
     def sample(
         self,
         xp: ArrayModule,
@@ -41,14 +61,11 @@ class UniformFill(Fill):
         low: Array | None = None,
         high: Array | None = None,
     ) -> Array:
-        least = self.min if low is None else float(low.reshape(-1)[0])
-        most = self.max if high is None else float(high.reshape(-1)[0])
-        _check_order("UniformFill", least, most, equal=True)
-        return stream.uniform(self.shape_of(xp, X), least, most)
+        return stream.uniform(self.shape_of(xp, X), *self.limits(low, high))
 
 
 @operator
-class UniformIntFill(Fill):
+class UniformIntFill(_Uniform):
     """int32 values, uniform in [min, max], both ends included."""
 
     inputs = (
@@ -61,14 +78,6 @@ class UniformIntFill(Fill):
     min: int = arg(0, doc="Least value.")
     max: int = arg(1, doc="Greatest value.")
 
-    def __attrs_post_init__(self) -> None:
-        _check_order("UniformIntFill", self.min, self.max, equal=False)
-
-    def infer(
-        self, X: TensorType | None = None, low: TensorType | None = None, high: TensorType | None = None
-    ) -> TensorType:
-        return super().infer(X)
-
     def sample(
         self,
         xp: ArrayModule,
@@ -77,10 +86,7 @@ class UniformIntFill(Fill):
         low: Array | None = None,
         high: Array | None = None,
     ) -> Array:
-        least = self.min if low is None else int(low.reshape(-1)[0])
-        most = self.max if high is None else int(high.reshape(-1)[0])
-        _check_order("UniformIntFill", least, most, equal=True)
-        return stream.integers(self.shape_of(xp, X), least, most).astype(xp.int32)
+        return stream.integers(self.shape_of(xp, X), *self.limits(low, high)).astype(xp.int32)
 
 
 @operator
