@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import attrs
 
-from netdsl.analysis.versions import Step, Versions
+from netdsl.analysis.versions import VersionedOp, Versions
 from netdsl.errors import GradientError
 from netdsl.ir import Device, NetDef, OperatorDef, SourceLine
 from netdsl.ir.args import Args
@@ -172,7 +172,7 @@ class Builder:
 
     def __init__(
         self,
-        step: Step,
+        step: VersionedOp,
         declared: Operator,
         out_grads: Sequence[Grad | None],
         versions: Versions,

@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from netdsl.analysis.backward import Backward, Builder, Grad, Held, Part, Pending, Place, SparseGrad
-from netdsl.analysis.versions import Step, Versions
+from netdsl.analysis.versions import VersionedOp, Versions
 from netdsl.errors import GradientError, did_you_mean
 from netdsl.ir import UNKNOWN, BlobType, DType, NetDef, OperatorDef, TensorType
 from netdsl.ir.args import NO_ARGS
@@ -109,7 +109,7 @@ class _Pass:
                 active.update((step.writes | step.shared).items())
         return active
 
-    def _differentiate(self, step: Step) -> None:
+    def _differentiate(self, step: VersionedOp) -> None:
         out_grads = [self.held.of.get(name) for name in step.op.outputs]
         if all(g is None for g in out_grads):
             self._forget(step, {})
@@ -135,7 +135,7 @@ class _Pass:
                 self.held.parts[key].append(part)
         self._forget(step, new)
 
-    def _forget(self, step: Step, new: Mapping[str, Grad]) -> None:
+    def _forget(self, step: VersionedOp, new: Mapping[str, Grad]) -> None:
         """Take over new gradients; the value that this operator overwrites has no other."""
         for name, version in step.writes.items():
             if name not in step.reads and version > 1:
@@ -147,7 +147,7 @@ class _Pass:
             elif name in step.writes:
                 self.held.set(name, None)
 
-    def _accumulate(self, step: Step) -> None:
+    def _accumulate(self, step: VersionedOp) -> None:
         for key in step.reads.items():
             name, parts = key[0], self.held.parts.get(key, ())
             if len(parts) < 2 or self.versions.first_reader[key] != step.index:
@@ -191,7 +191,7 @@ class _Pass:
             names.append(joined)
         return SparseGrad(*names)
 
-    def _require_apart(self, step: Step) -> None:
+    def _require_apart(self, step: VersionedOp) -> None:
         """Raise if a gradient flows to what ``step`` writes under another name than its own."""
         for name in step.shared:
             if self.held.of.get(name) is not None:

@@ -12,7 +12,7 @@ from netdsl.ops.schema import is_known, lookup
 
 
 @attrs.frozen
-class Step:
+class VersionedOp:
     """A forward operator with the versions of what it reads and writes; ``shared`` has the memory that it writes."""
 
     op: OperatorDef
@@ -31,7 +31,7 @@ class Versions:
     def __init__(self, net: NetDef) -> None:
         self.net = net
         self.names = set(net.blobs())
-        self.steps: list[Step] = []
+        self.steps: list[VersionedOp] = []
         self.last: dict[str, int] = defaultdict(int)
         self.writer: dict[tuple[str, int], int] = {}
         self.first_reader: dict[tuple[str, int], int] = {}
@@ -52,7 +52,7 @@ class Versions:
             self.last[name] += 1
             self.writer[name, self.last[name]] = index
         writes, also = ({name: self.last[name] for name in names} for names in (op.outputs, shared))
-        self.steps.append(Step(op, index, reads, writes, also))
+        self.steps.append(VersionedOp(op, index, reads, writes, also))
 
     def _shared_memory(self, op: OperatorDef) -> set[str]:
         """The other names of the memory that ``op`` writes; an alias writes none, but gives one more name."""
@@ -63,7 +63,7 @@ class Versions:
         self._aliases.update(dict.fromkeys(joined, joined))
         return set()
 
-    def overwritten(self, name: str, version: int, step: Step) -> GradientError:
+    def overwritten(self, name: str, version: int, step: VersionedOp) -> GradientError:
         """The error that ``name`` will hold another value than ``step`` saw when the backward pass runs."""
         culprit = self.net.ops[self.writer[name, version + 1]]
         return GradientError(

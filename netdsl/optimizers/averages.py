@@ -10,9 +10,9 @@ import attrs
 
 from netdsl.dsl import Blob, Net, Parameter
 from netdsl.errors import NetError, SchemaError
-from netdsl.optimizers.base import Trainable, Updates
+from netdsl.optimizers.base import Trainable, Updates, masters
 from netdsl.optimizers.checks import ByKeyword, number, whole
-from netdsl.optimizers.master import LossScale, masters
+from netdsl.optimizers.master import LossScale
 from netdsl.passes.edit import rename
 
 

@@ -11,10 +11,10 @@ import attrs
 from netdsl.dsl import Blob, Net, Parameter, SparseGradient
 from netdsl.errors import SchemaError
 from netdsl.ir import DType, TensorType
-from netdsl.optimizers.base import AnyGradient, Optimizer, Updates, no_gradient, values, with_values
+from netdsl.optimizers.base import AnyGradient, Optimizer, Updates, masters, no_gradient, values, with_values
 from netdsl.optimizers.clipping import Clip
 from netdsl.optimizers.groups import ParamGroups, Settings
-from netdsl.optimizers.master import LossScale, masters
+from netdsl.optimizers.master import LossScale
 
 
 class NoGradient(UserWarning):
