@@ -247,7 +247,9 @@ class Optimizer(ByKeyword, abc.ABC):
                 self.update(updates, parameter)
             self.end(updates)
         for parameter in moved:
-            self.note(parameter, self.base_learning_rate * parameter.lr_multiplier)
+            decay = self.decay_of(parameter)
+            told = {"weight_decay": decay, "decay": "decoupled" if self.decouples else "coupled"} if decay else {}
+            self.note(parameter, self.base_learning_rate * parameter.lr_multiplier, **told)
         model.save_tables()
 
     @staticmethod

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
@@ -42,18 +43,33 @@ def build_groups(
         NetError: no parameter has a gradient, or one is trained already.
         SchemaError: a setting that a parameter's optimizer has not, or an optimizer that cannot take part.
     """
+    _check_kinds(groups, clip, loss_scale)
     trained = _with_gradients(groups)
     step = _Step(groups, optimizer, loss_scale)
     for settings in trained:
         step.check(settings)
-    grads = step.gradients(trained)
-    if clip is not None:
-        grads = clip.append(step.updates(optimizer), grads)
-    for settings, grad in zip(trained, grads, strict=True):
-        step.update(settings, grad)
-    if loss_scale is not None:
-        loss_scale.adapt(step.updates(optimizer))
+    with groups.model.net.all_or_nothing(), groups.model.init_net.all_or_nothing():
+        grads = step.gradients(trained)
+        if clip is not None:
+            grads = clip.append(step.updates(optimizer), grads)
+        for settings, grad in zip(trained, grads, strict=True):
+            step.update(settings, grad)
+        if loss_scale is not None:
+            loss_scale.adapt(step.updates(optimizer))
+    for note in step.notes:
+        note()
     groups.model.save_tables()
+
+
+def _check_kinds(groups: Any, clip: Any, loss_scale: Any) -> None:
+    if not isinstance(groups, ParamGroups):
+        raise SchemaError(
+            "groups are what param_groups returns", expected="param_groups(model, rules)", got=type(groups).__name__
+        )
+    if not (clip is None or isinstance(clip, Clip)):
+        raise SchemaError("'clip' is of the wrong kind", expected='Clip("full_model", 1.0)', got=repr(clip))
+    if not (loss_scale is None or isinstance(loss_scale, LossScale)):
+        raise SchemaError("'loss_scale' is of the wrong kind", expected="LossScale()", got=repr(loss_scale))
 
 
 def _with_gradients(groups: ParamGroups) -> list[Settings]:
@@ -74,6 +90,8 @@ class _Step:
     def __init__(self, groups: ParamGroups, optimizer: Optimizer, loss_scale: LossScale | None) -> None:
         self.model, self.default, self.loss_scale = groups.model, optimizer, loss_scale
         self.nonfinite: Blob | None = None
+        self.notes: list[Callable[[], None]] = []
+        """What to write down for tables once all is appended."""
         self._updates: dict[str, Updates] = {}
 
     @property
@@ -107,7 +125,7 @@ class _Step:
         optimizer.check_new(settings.parameter)
 
     def chosen(self, settings: Settings) -> tuple[Optimizer, float]:
-        """The parameter's optimizer with its settings put in, and the decay to append before it; noted for tables."""
+        """The parameter's optimizer with its settings put in, and the decay to append before it; tables are told."""
         optimizer, parameter = self.optimizer(settings), settings.parameter
         own = settings.weight_decay is None and settings.decoupled is None
         decay = optimizer.decay_of(parameter) if settings.weight_decay is None else float(settings.weight_decay)
@@ -125,7 +143,7 @@ class _Step:
         if hasattr(optimizer, "momentum"):
             told["momentum"] = getattr(optimizer, "momentum")  # noqa: B009
         rate = optimizer.base_learning_rate * parameter.lr_multiplier * settings.lr_multiplier
-        optimizer.note(parameter, rate, weight_decay=decay, **told)
+        self.notes.append(functools.partial(optimizer.note, parameter, rate, weight_decay=decay, **told))
         return optimizer, 0.0 if inside else decay
 
     # ------------------------------------------------------------------ gradients

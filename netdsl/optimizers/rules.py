@@ -42,17 +42,19 @@ def _as_tag(value: Tag | str | None) -> Tag | None:
 
 
 def _as_kinds(value: str | Iterable[str] | None) -> tuple[str, ...]:
-    return () if value is None else _as_tuple("kind", (value,) if isinstance(value, str) else value)
+    return () if value is None else _as_tuple("kind", (value,) if isinstance(value, str) else value, str)
 
 
 def _as_shape(value: Iterable[int | None] | None) -> tuple[int | None, ...] | None:
-    return None if value is None else _as_tuple("shape", value)
+    return None if value is None else _as_tuple("shape", value, int, type(None))
 
 
-def _as_tuple(name: str, value: Any) -> tuple[Any, ...]:
-    if not isinstance(value, Iterable):
-        raise SchemaError(f"a rule's {name} is a list", got=repr(value))
-    return tuple(value)
+def _as_tuple(name: str, value: Any, *kinds: type) -> tuple[Any, ...]:
+    found = tuple(value) if isinstance(value, Iterable) else None
+    if found is None or not all(isinstance(part, kinds) for part in found):
+        expected = "names of layers" if str in kinds else "whole numbers, or None for any extent"
+        raise SchemaError(f"a rule's {name} is a list", expected=expected, got=repr(value))
+    return found
 
 
 def _as_dtype(value: Any) -> DType | None:
@@ -169,7 +171,7 @@ def layerwise_decay(scopes: Sequence[str], decay: float) -> list[Rule]:
     Raises:
         SchemaError: one scope instead of several, or a negative ``decay``.
     """
-    if isinstance(scopes, str):
+    if isinstance(scopes, str) or not isinstance(scopes, Sequence):
         raise SchemaError("layerwise_decay takes the scopes of the layers, first to last", got=repr(scopes))
     check_number("layerwise_decay: 'decay'", decay, positive=True)
     count = len(scopes)

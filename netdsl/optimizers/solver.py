@@ -221,8 +221,9 @@ def _schedule(solver: Mapping[str, Any]) -> dict[str, Any]:
         schedule["end_lr"] = solver["POLY_LR_CONSTANT_ENDING"] * float(solver["BASE_LR"])
         if solver["POLY_LR_CONSTANT_ENDING"] > 1:
             raise SchemaError("SOLVER.POLY_LR_CONSTANT_ENDING is at most 1", got=solver["POLY_LR_CONSTANT_ENDING"])
+    warmup = _choice("WARMUP_METHOD", solver["WARMUP_METHOD"], ("linear", "constant"))
     if solver["WARMUP_ITERS"]:
-        schedule["warmup"] = _choice("WARMUP_METHOD", solver["WARMUP_METHOD"], ("linear", "constant"))
+        schedule["warmup"] = warmup
         schedule["warmup_factor"] = float(solver["WARMUP_FACTOR"])
     return {"rate_operator": "WarmupLearningRate", "policy": policy, "schedule": schedule}
 
@@ -299,8 +300,8 @@ def _is_in_bias_module(parameter: Parameter) -> bool:
 
 def _bias_rule(reading: Reading) -> Callable[[Parameter], bool]:
     rules = {"as_meant": _is_bias, "as_written": _is_in_bias_module}
-    if reading not in rules:
-        near = did_you_mean(reading, rules)
+    if not isinstance(reading, str) or reading not in rules:
+        near = did_you_mean(str(reading), rules)
         raise SchemaError(f"no reading is called {reading!r}", expected=", ".join(rules), did_you_mean=near)
     return rules[reading]
 

@@ -10,7 +10,7 @@ import pytest
 import netdsl as nd
 from netdsl import layers, optimizers
 from netdsl.analysis.check import check
-from netdsl.errors import NetError, SchemaError
+from netdsl.errors import NetdslError, NetError, SchemaError
 from netdsl.initializers import PseudoFP16Initializer, ReversePseudoFP16Initializer
 from netdsl.ir import DType
 from netdsl.optimizers import EMA, SGD, SWA, Adagrad, AdamW, Clip, LossScale, Rule, build_groups, param_groups
@@ -551,3 +551,40 @@ def test_models_without_anything_to_train() -> None:
 def test_bad_values(make: Any, message: str) -> None:
     with pytest.raises(SchemaError, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    "last",
+    [SGD(policy="stp"), SGD(rate_operator="LearningRates"), AdamW(beta1=2.0)],
+    ids=["policy", "operator", "beta1"],
+)
+def test_a_build_that_fails_at_the_last_parameter_leaves_the_model_as_it_was(last: optimizers.Optimizer) -> None:
+    model = linear()
+    before = (model.net.definition, model.init_net.definition)
+    groups = param_groups(model, [Rule(name="fc_b", optimizer=last, label="last")])
+    with pytest.raises(NetdslError):
+        build_groups(groups, AdamW(), clip=Clip())
+    assert (model.net.definition, model.init_net.definition) == before
+    build_groups(param_groups(model, []), AdamW())
+    assert [row["optimizer"] for row in model.describe()] == ["AdamW", "AdamW"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [({"clip": 1.0}, "'clip' is of the wrong kind"), ({"loss_scale": 1024}, "'loss_scale' is of the wrong kind")],
+)
+def test_what_is_given_to_groups_is_checked(wrong: dict[str, Any], message: str) -> None:
+    model = linear()
+    with pytest.raises(SchemaError, match=message):
+        build_groups(param_groups(model, []), SGD(), **wrong)
+    with pytest.raises(SchemaError, match="groups are what param_groups returns"):
+        build_groups([], SGD())  # type: ignore[arg-type]
+    with pytest.raises(SchemaError, match="takes the scopes of the layers"):
+        optimizers.layerwise_decay(None, 0.5)  # type: ignore[arg-type]
+
+
+def test_tables_tell_the_decay_of_an_optimizer_built_alone() -> None:
+    model = linear()
+    AdamW(weight_decay=0.25).build(model)
+    assert {(row["weight_decay"], row["decay"]) for row in model.describe()} == {(0.25, "decoupled")}
+    assert "0.25 decoupled" in model.describe_groups()

@@ -300,6 +300,7 @@ def test_a_yaml_file(tmp_path: Any) -> None:
         ({"MAX_ITER": 0, "LR_SCHEDULER_NAME": "WarmupPolyLR"}, "SOLVER.MAX_ITER is positive", None),
         ({"WARMUP_ITERS": -1}, "SOLVER.WARMUP_ITERS is a whole number", None),
         ({"WARMUP_ITERS": 5, "WARMUP_METHOD": "lineer"}, "SOLVER.WARMUP_METHOD: 'lineer' is unknown", "linear"),
+        ({"WARMUP_METHOD": "lineer"}, "SOLVER.WARMUP_METHOD: 'lineer' is unknown", "linear"),
         ({"POLY_LR_CONSTANT_ENDING": 2.0, "LR_SCHEDULER_NAME": "WarmupPolyLR"}, "ENDING is at most 1", None),
         ({"NESTEROV": 1}, "SOLVER.NESTEROV is true or false", None),
         ({"OPTIMIZER": 3}, "SOLVER.OPTIMIZER is a text", None),
@@ -389,6 +390,8 @@ def test_other_errors() -> None:
         optimizers.build_optimizer({"SOLVR": {}}, linear())
     with pytest.raises(SchemaError, match="no reading is called 'as_ment'"):
         optimizers.build_optimizer({"SOLVER": {}}, linear(), reading="as_ment")  # type: ignore[arg-type]
+    with pytest.raises(SchemaError, match="no reading is called"):
+        optimizers.build_optimizer({"SOLVER": {}}, linear(), reading=["as_meant"])  # type: ignore[arg-type]
     model = nd.Model("m")
     model.parameter("w", [2])
     with pytest.raises(NetError, match="no parameter of model 'm' has a gradient"):
