@@ -121,8 +121,10 @@ class Rule(ByKeyword):
 
     def __str__(self) -> str:
         """The label, or the conditions: what tables show as having decided a value."""
-        if self.label:
-            return self.label
+        return self.label or self.conditions()
+
+    def conditions(self) -> str:
+        """The conditions, as text."""
         shown = [
             f"{field.name}={_shown(getattr(self, field.name))}"
             for field in attrs.fields(type(self))

@@ -52,6 +52,10 @@ ELSEWHERE = ("IMS_PER_BATCH", "REFERENCE_WORLD_SIZE", "CHECKPOINT_PERIOD", "AMP"
 
 CLIP_DEFAULTS: Mapping[str, Any] = {"ENABLED": False, "CLIP_TYPE": "full_model", "CLIP_VALUE": 1.0, "NORM_TYPE": 2.0}
 OPTIMIZERS = ("SGD", "ADAMW")
+BASE = "_BASE_"
+"""The key by which a YAML file names the one whose values it changes."""
+TUPLE = re.compile(r"\(\s*(\d+\s*(,\s*\d+\s*)*,?\s*)?\)")
+"""How these files write STEPS; to YAML it is a text."""
 SCHEDULERS = {"WarmupMultiStepLR": "multistep", "WarmupCosineLR": "cosine", "WarmupPolyLR": "poly"}
 POSITION_TABLES = ("relative_position_bias_table", "absolute_pos_embed")
 ENDINGS = {"w": "weight", "b": "bias", "s": "weight", "scale": "weight", "bias": "bias"}
@@ -126,10 +130,14 @@ def build_optimizer(
 def read_solver(cfg: Mapping[str, Any] | str | os.PathLike[str]) -> dict[str, Any]:
     """Return the SOLVER section with its defaults, checked."""
     whole = cfg if isinstance(cfg, Mapping) else _yaml(cfg)
+    if BASE in whole:
+        raise SchemaError(f"{BASE} is read from YAML files only", got=repr(whole[BASE]), fix="give the merged mapping")
     given = whole.get("SOLVER")
     if given is None:
         near = did_you_mean("SOLVER", [str(key) for key in whole])
         raise SchemaError("the configuration has no SOLVER section", did_you_mean=near)
+    if isinstance(given, Mapping) and isinstance(steps := given.get("STEPS"), str) and TUPLE.fullmatch(steps):
+        given = {**given, "STEPS": tuple(map(int, re.findall(r"\d+", steps)))}
     solver = {**DEFAULTS, **_section("SOLVER", given, DEFAULTS, ELSEWHERE)}
     clip = _section("SOLVER.CLIP_GRADIENTS", solver["CLIP_GRADIENTS"], CLIP_DEFAULTS)
     solver["CLIP_GRADIENTS"] = {**CLIP_DEFAULTS, **clip}
@@ -142,7 +150,8 @@ def read_solver(cfg: Mapping[str, Any] | str | os.PathLike[str]) -> dict[str, An
     return solver
 
 
-def _yaml(path: str | os.PathLike[str]) -> Mapping[str, Any]:
+def _yaml(path: str | os.PathLike[str], above: tuple[str, ...] = ()) -> Mapping[str, Any]:
+    """Read a YAML file, and the one that it names as its base; ``above`` are the files that named this one."""
     if not isinstance(path, str | os.PathLike):
         raise SchemaError("a configuration is a mapping or the path of a YAML file", got=repr(path))
     try:
@@ -156,7 +165,24 @@ def _yaml(path: str | os.PathLike[str]) -> Mapping[str, Any]:
         raise FileFormatError(f"{os.fspath(path)} is no YAML file", problem=str(error).splitlines()[0]) from None
     if not isinstance(found, Mapping):
         raise FileFormatError(f"{os.fspath(path)} holds no configuration", expected="a mapping with a SOLVER section")
-    return found
+    if BASE not in found:
+        return found
+    base, chain = found[BASE], (*above, os.path.realpath(path))
+    if not isinstance(base, str):
+        raise SchemaError(f"{os.fspath(path)}: {BASE} is the path of a YAML file", got=repr(base))
+    base = os.path.join(os.path.dirname(path), base)
+    if os.path.realpath(base) in chain:
+        raise SchemaError(f"{os.fspath(path)}: {BASE} leads back to a file that names it", got=base)
+    return _merged(_yaml(base, chain), {key: value for key, value in found.items() if key != BASE})
+
+
+def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """``base`` with the values of ``over``; mappings in both are merged in turn."""
+    made = {**base, **over}
+    for key in base.keys() & over.keys():
+        if isinstance(base[key], Mapping) and isinstance(over[key], Mapping):
+            made[key] = _merged(base[key], over[key])
+    return made
 
 
 def _section(where: str, given: Any, known: Mapping[str, Any], elsewhere: Sequence[str] = ()) -> Mapping[str, Any]:

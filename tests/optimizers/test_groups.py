@@ -377,6 +377,10 @@ class TestBadRules:
         with pytest.raises(SchemaError, match=message):
             Rule(**conditions)
 
+    def test_an_unmatched_layer_is_named(self) -> None:
+        with pytest.warns(optimizers.UnmatchedRule, match=r"'layer 1 of 1' \(scope='blokc'\) matches no parameter"):
+            optimizers.param_groups(small_model(), optimizers.layerwise_decay(["blokc"], 0.5))
+
     @pytest.mark.parametrize("rules", [Rule(momentum=0), [{"momentum": 0}], "rules", [Rule(momentum=0), None]], ids=str)
     def test_no_rules(self, rules: Any) -> None:
         with pytest.raises(SchemaError, match="rules are a list of Rule"):

@@ -317,6 +317,32 @@ def test_errors_name_the_key(solver: dict[str, Any], message: str, near: str | N
         assert near in str(caught.value.details["did you mean"])
 
 
+def test_yaml_as_detectron_writes_it(tmp_path: Any) -> None:
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "base.yaml").write_text("SOLVER: {OPTIMIZER: ADAMW, CLIP_GRADIENTS: {ENABLED: true, CLIP_VALUE: 0.5}}")
+    path = tmp_path / "configs" / "coco.yaml"
+    path.write_text("_BASE_: ../base.yaml\nSOLVER:\n  STEPS: (3, 5)\n  CLIP_GRADIENTS: {CLIP_VALUE: 0.01}\n")
+    model = linear()
+    optimizers.build_optimizer(path, model)
+    ops = {op.type: op.args for op in model.net.definition.ops}
+    assert list(ops["WarmupLearningRate"]["steps"]) == [3, 5]
+    assert ops["ClipFactor"]["max_norm"] == np.float32(0.01)
+    assert "AdamW" in ops
+
+
+def test_bases_that_cannot_be_read(tmp_path: Any) -> None:
+    one, two = tmp_path / "one.yaml", tmp_path / "two.yaml"
+    one.write_text("_BASE_: two.yaml")
+    two.write_text("_BASE_: one.yaml")
+    with pytest.raises(SchemaError, match="leads back"):
+        optimizers.build_optimizer(one, linear())
+    two.write_text("_BASE_: 3")
+    with pytest.raises(SchemaError, match="_BASE_ is the path of a YAML file"):
+        optimizers.build_optimizer(one, linear())
+    with pytest.raises(SchemaError, match="_BASE_ is read from YAML files only"):
+        optimizers.build_optimizer({"_BASE_": "one.yaml", "SOLVER": {}}, linear())
+
+
 def test_yaml_numbers_without_a_dot_are_explained(tmp_path: Any) -> None:
     path = tmp_path / "config.yaml"
     path.write_text("SOLVER: {BASE_LR: 1e-4}\n")
