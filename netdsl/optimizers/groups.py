@@ -105,7 +105,7 @@ def param_groups(model: Trainable, rules: Sequence[Rule]) -> ParamGroups:
     for rule in unmatched:
         near = _near(rule, settings)
         hint = f"; did you mean {near}?" if near else ""
-        which = f" ({rule.conditions()})" if rule.label and not rule.sought else ""
+        which = f" ({attrs.evolve(rule, label='')})" if rule.label and not rule.sought else ""
         warnings.warn(f"rule {str(rule)!r}{which} matches no parameter of model {model.name!r}{hint}", UnmatchedRule, 2)
     return ParamGroups(model, settings, rules, unmatched)
 

@@ -121,10 +121,8 @@ class Rule(ByKeyword):
 
     def __str__(self) -> str:
         """The label, or the conditions: what tables show as having decided a value."""
-        return self.label or self.conditions()
-
-    def conditions(self) -> str:
-        """The conditions, as text."""
+        if self.label:
+            return self.label
         shown = [
             f"{field.name}={_shown(getattr(self, field.name))}"
             for field in attrs.fields(type(self))
