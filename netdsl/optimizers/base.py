@@ -203,6 +203,13 @@ def is_aggregator(_: Any, __: Any, value: str | None) -> None:
         raise SchemaError("unknown sparse aggregator", expected="mean, sum or None", got=repr(value))
 
 
+def _is_schedule(made: Any, attribute: attrs.Attribute[Any], value: Any) -> None:
+    instance(Mapping, "a mapping of arguments")(made, attribute, value)
+    for name, field in {"base_lr": "base_learning_rate", "policy": "policy"}.items():
+        if name in value:
+            raise SchemaError(f"{type(made).__name__}: 'schedule' takes no {name!r}", fix=f"give it as {field}=")
+
+
 @attrs.frozen(kw_only=True)
 class Optimizer(ByKeyword, abc.ABC):
     """Base of the optimizers: ``build(model)`` appends one update per trained parameter.
@@ -223,7 +230,7 @@ class Optimizer(ByKeyword, abc.ABC):
     base_learning_rate: float = attrs.field(default=0.01, validator=number())
     policy: str = attrs.field(default="fixed", validator=text)
     rate_operator: str = attrs.field(default="LearningRate", validator=text)
-    schedule: Mapping[str, Any] = attrs.field(factory=dict, validator=instance(Mapping, "a mapping of arguments"))
+    schedule: Mapping[str, Any] = attrs.field(factory=dict, validator=_is_schedule)
     sparse_dedup: str | None = attrs.field(default=None, validator=is_aggregator)
 
     def build(self, model: Trainable, parameters: Iterable[Parameter] | None = None) -> None:

@@ -546,6 +546,8 @@ def test_models_without_anything_to_train() -> None:
         (lambda: Clip("norm", 1.0, -1.0), "'norm_type' is positive"),
         (lambda: AdamW(weight_decay=-0.1), "'weight_decay' is zero or positive"),
         (lambda: SGD(base_learning_rate=float("inf")), "'base_learning_rate' is finite"),
+        (lambda: SGD(schedule={"base_lr": 0.1}), "'schedule' takes no 'base_lr'"),
+        (lambda: AdamW(schedule={"policy": "step"}), "'schedule' takes no 'policy'"),
     ],
 )
 def test_bad_values(make: Any, message: str) -> None:
