@@ -13,10 +13,11 @@ import attrs
 
 from netdsl.analysis.backward import Backward, Builder, Grad, Held, Part, Pending, Place, SparseGrad
 from netdsl.analysis.versions import VersionedOp, Versions
-from netdsl.errors import GradientError, did_you_mean
+from netdsl.errors import GradientError, SchemaError, did_you_mean
 from netdsl.ir import UNKNOWN, BlobType, DType, NetDef, OperatorDef, TensorType
 from netdsl.ir.args import NO_ARGS
 from netdsl.ops.schema import bound
+from netdsl.ops.validate import check_use
 
 __all__ = ["Backward", "Grad", "SparseGrad", "gradient"]
 
@@ -235,13 +236,10 @@ def _prune(
     for op in reversed(ops):
         if not needed & set(op.outputs):
             continue
-        outs = list(op.outputs)
-        formals = bound(op).formal_outputs
-        while outs[-1] not in needed and len(outs) > formals.required:
-            outs.pop()
-        needed.difference_update(outs)
-        needed.update(op.inputs)
-        kept.append(attrs.evolve(op, outputs=outs) if len(outs) < len(op.outputs) else op)
+        trimmed = _trimmed(op, needed)
+        needed.difference_update(trimmed.outputs)
+        needed.update(trimmed.inputs)
+        kept.append(trimmed)
     written = {name for op in kept for name in op.outputs} | set(net.blobs())
     alive = {
         name: grad
@@ -249,3 +247,16 @@ def _prune(
         if all(n in written for n in ((grad.indices, grad.values) if isinstance(grad, SparseGrad) else (grad,)))
     }
     return kept[::-1], alive
+
+
+def _trimmed(op: OperatorDef, needed: set[str]) -> OperatorDef:
+    """Return ``op`` with as few trailing outputs beyond those ``needed`` as it can do with."""
+    least = 1 + max(at for at, name in enumerate(op.outputs) if name in needed)
+    for count in range(least, len(op.outputs)):
+        shorter = attrs.evolve(op, outputs=op.outputs[:count])
+        try:
+            check_use(shorter)
+        except SchemaError:
+            continue
+        return shorter
+    return op

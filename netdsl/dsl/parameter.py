@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from netdsl.dsl.blob import Blob, SparseGradient
+from netdsl.errors import SchemaError
 from netdsl.ir import DType, Shape
 
 
@@ -17,6 +18,10 @@ class Tag(enum.Enum):
     WEIGHT = "weight"
     BIAS = "bias"
     COMPUTED = "computed"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Tag:
+        raise SchemaError("a parameter's tag is unknown", expected=", ".join(tag.value for tag in cls), got=repr(value))
 
 
 @attrs.define(eq=False)

@@ -51,7 +51,7 @@ class Model:
         shape: Sequence[int],
         initializer: InitializerLike = "XavierFill",
         *,
-        tag: Tag = Tag.WEIGHT,
+        tag: Tag | str = Tag.WEIGHT,
         kind: str = "",
     ) -> Parameter:
         """Create a parameter in the current name scope, or return the shared one (see :meth:`sharing`).
@@ -70,7 +70,7 @@ class Model:
             )
         found = self.parameters.get(resolved)
         if found is None:
-            found = self._create(resolved, tuple(shape), self._initializer(initializer), tag, kind)
+            found = self._create(resolved, tuple(shape), self._initializer(initializer), Tag(tag), kind)
         elif found.shape != tuple(shape):
             raise NetError(f"shared parameter {resolved!r} has another shape", expected=found.shape, got=tuple(shape))
         self._asked.add(full)

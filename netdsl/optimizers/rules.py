@@ -34,11 +34,7 @@ def _is_function(_: Any, __: Any, value: Any) -> None:
 
 
 def _as_tag(value: Tag | str | None) -> Tag | None:
-    try:
-        return None if value is None else Tag(value)
-    except ValueError:
-        expected = ", ".join(tag.value for tag in Tag)
-        raise SchemaError("a rule's tag is unknown", expected=expected, got=repr(value)) from None
+    return None if value is None else Tag(value)
 
 
 def _as_kinds(value: str | Iterable[str] | None) -> tuple[str, ...]:

@@ -388,3 +388,24 @@ class TestTables:
         assert model.net._repr_html_().startswith("<pre>net &quot;m&quot;")
         assert "fc_w_grad" in model.gradients._repr_html_()
         assert repr(model) == f"<Model 'm': 2 parameters, {len(model.net.definition.ops)} operators>"
+
+
+@pytest.mark.parametrize("frozen", [("norm_bias",), ("norm_scale", "norm_bias")])
+def test_freezing_a_norm_above_a_trained_layer(frozen: tuple[str, ...]) -> None:
+    """LayerNorm's gradient makes all three or none, so the ones nobody needs stay."""
+    model = nd.Model("m")
+    x = layers.fc(model, model.input("x", (4, 3)), "fc", 3, 5)
+    loss = model.net.AveragedLoss(layers.layer_norm(model, x, "norm", 5), "loss")
+    model.freeze(*frozen)
+    model.add_gradients(loss)
+    (gradient,) = [op for op in model.net.definition.ops if op.type == "LayerNormGradient"]
+    assert len(gradient.outputs) == 3
+    assert "fc_w" in model.gradients
+    assert all(name not in model.gradients for name in frozen)
+
+
+def test_a_tag_may_be_a_text() -> None:
+    model = nd.Model("m")
+    assert model.parameter("w", [2], "ConstantFill", tag="bias").tag is nd.Tag.BIAS
+    with pytest.raises(nd.errors.SchemaError, match="tag is unknown"):
+        model.parameter("v", [2], "ConstantFill", tag="wieght")
