@@ -103,6 +103,23 @@ class Updates:
         """Return the blob that holds 1.0, one a net."""
         return self.constant("ONE_0_0", 1.0)
 
+    def helper(self, type_: str, name: str) -> Blob:
+        """Return the blob ``name`` that an operator of ``type_`` is about to write.
+
+        Raises:
+            NetError: the author's net uses the name for something else.
+        """
+        definition = self.net.definition
+        others = [op for op in definition.ops if name in op.outputs and op.type != type_]
+        if others or name in definition.inputs:
+            raise NetError(
+                f"net {self.net.name!r} has a blob {name!r} already, which {type_} would overwrite",
+                used_by=others[0] if others else f"input {name}",
+                added_at=others[0].where if others else None,
+                fix="call the other blob something else",
+            )
+        return Blob(name, self.net)
+
     def iteration(self) -> Blob:
         """Return the iteration counter, counted up once a run; appended on first use."""
         if not self.net.computes(ITERATION):
@@ -134,7 +151,8 @@ class Updates:
         if key not in self._rates:
             iteration = self.iteration()
             name, count = f"{self.prefix}_lr", 1
-            while self.net.computes(name):
+            taken = self.net.definition.inputs
+            while self.net.computes(name) or name in taken:
                 count += 1
                 name = f"{self.prefix}_lr_{count}"
             args = {"base_lr": base_lr, "policy": policy, **schedule}

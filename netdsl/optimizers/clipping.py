@@ -41,8 +41,10 @@ class Clip(ByKeyword):
         return [self._clipped(to, g, factor) for g in grads]
 
     def _factor(self, to: Updates, grads: Sequence[AnyGradient]) -> Blob:
-        norm = to.net.add("GlobalNorm", [values(g) for g in grads], Blob("gradient_norm", to.net), self._order())
-        return to.net.add("ClipFactor", norm, Blob("gradient_clip_factor", to.net), {"max_norm": self.limit})
+        norm = to.net.add(
+            "GlobalNorm", [values(g) for g in grads], to.helper("GlobalNorm", "gradient_norm"), self._order()
+        )
+        return to.net.add("ClipFactor", norm, to.helper("ClipFactor", "gradient_clip_factor"), {"max_norm": self.limit})
 
     def _clipped(self, to: Updates, grad: AnyGradient, factor: Blob | None) -> AnyGradient:
         blob = values(grad)

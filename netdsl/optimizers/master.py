@@ -35,10 +35,10 @@ class LossScale(ByKeyword):
 
     def scaled(self, model: Trainable, loss: Blob | str) -> Blob:
         """Append the scaled loss to ``model`` and return it: give it to ``model.add_gradients``."""
-        scale = Updates(model, "loss_scale").once(
-            "ConstantFill", self.blob, {"shape": [1], "value": float(self.initial)}
-        )
-        return model.net.add("ScaleLoss", [loss, scale], f"scaled_{loss}")
+        to = Updates(model, "loss_scale")
+        scale = to.once("ConstantFill", self.blob, {"shape": [1], "value": float(self.initial)})
+        name = model.net.blob(f"scaled_{loss}").name
+        return model.net.add("ScaleLoss", [loss, scale], to.helper("ScaleLoss", name))
 
     def check(self, to: Updates, grads: Sequence[Blob]) -> Blob:
         """Append the check of all gradients; return whether one is not finite.
@@ -51,7 +51,7 @@ class LossScale(ByKeyword):
                 f"net {to.net.name!r} has no scaled loss",
                 expected="model.add_gradients(loss_scale.scaled(model, loss)) before the optimizer",
             )
-        return to.net.add("CheckFinite", grads, Blob(self.nonfinite, to.net))
+        return to.net.add("CheckFinite", grads, to.helper("CheckFinite", self.nonfinite))
 
     def adapt(self, to: Updates) -> None:
         """Append the adaptation of a dynamic scale."""

@@ -590,3 +590,30 @@ def test_tables_tell_the_decay_of_an_optimizer_built_alone() -> None:
     AdamW(weight_decay=0.25).build(model)
     assert {(row["weight_decay"], row["decay"]) for row in model.describe()} == {(0.25, "decoupled")}
     assert "0.25 decoupled" in model.describe_groups()
+
+
+@pytest.mark.parametrize("name", ["gradient_norm", "gradient_clip_factor", "nonfinite"])
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_blob_of_the_author_is_not_overwritten(name: str, declared: bool) -> None:
+    model = nd.Model("m")
+    y = layers.fc(model, model.input("x", ("N", 3)), "fc", 3, 2)
+    if declared:
+        model.input(name, (1,))
+    else:
+        model.net.Relu(y, name)
+    scale = optimizers.LossScale()
+    model.add_gradients(scale.scaled(model, model.net.AveragedLoss(y, "loss")))
+    before = model.net.dump()
+    groups = optimizers.param_groups(model, [optimizers.Rule(weight_decay=0.1)])
+    with pytest.raises(NetError, match=f"has a blob '{name}' already"):
+        optimizers.build_groups(groups, optimizers.AdamW(), clip=optimizers.Clip(), loss_scale=scale)
+    assert model.net.dump() == before
+
+
+def test_a_learning_rate_takes_a_name_that_is_free() -> None:
+    model = nd.Model("m")
+    y = layers.fc(model, model.input("x", ("N", 3)), "fc", 3, 2)
+    model.input("sgd_lr", (1,))
+    model.add_gradients(model.net.AveragedLoss(y, "loss"))
+    optimizers.SGD().build(model)
+    assert [op.outputs for op in model.net.definition.ops if op.type == "LearningRate"] == [("sgd_lr_2",)]

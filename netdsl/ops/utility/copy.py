@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import attrs
+
 from netdsl.ir import TensorType
 from netdsl.ops.dtypes import AnyTensor
 from netdsl.ops.gradient import Gradients
@@ -10,24 +12,30 @@ from netdsl.ops.shape.common import free
 from netdsl.ops.xp import Array, ArrayModule
 
 
-@operator
-class Copy(Operator):
-    """Copy a tensor; its gradient is copied back."""
+@attrs.frozen(kw_only=True, slots=False)
+class _PassesOn(Operator):
+    """Base of what passes a tensor on unchanged."""
 
     inputs = (In("input", AnyTensor),)
     outputs = (Out("output"),)
-    elementwise = True
 
     cost = free
 
     def infer(self, input: TensorType) -> TensorType:
         return input
 
-    def gradient(self, g: Gradients) -> None:
-        g.add(CopyOnDeviceLike, [g.grad.output, g.blob.input], [g.grad.input])
-
     def compute(self, xp: ArrayModule, input: Array) -> Array:
         return input
+
+
+@operator
+class Copy(_PassesOn):
+    """Copy a tensor; its gradient is copied back."""
+
+    elementwise = True
+
+    def gradient(self, g: Gradients) -> None:
+        g.add(CopyOnDeviceLike, [g.grad.output, g.blob.input], [g.grad.input])
 
 
 @operator
@@ -47,16 +55,10 @@ class CopyOnDeviceLike(Operator):
 
 
 @operator
-class CopyCPUToGPU(Operator):
+class CopyCPUToGPU(_PassesOn):
     """Copy a tensor from the host to the device of the workspace; on NumPy they are one."""
 
     inputs = (In("input", AnyTensor, host=True),)
-    outputs = (Out("output"),)
-
-    cost = free
-
-    def infer(self, input: TensorType) -> TensorType:
-        return input
 
     def gradient(self, g: Gradients) -> None:
         g.add(CopyGPUToCPU, [g.grad.output], [g.grad.input])
@@ -66,96 +68,52 @@ class CopyCPUToGPU(Operator):
 
 
 @operator
-class CopyGPUToCPU(Operator):
+class CopyGPUToCPU(_PassesOn):
     """Copy a tensor from the device of the workspace to the host; on NumPy they are one."""
 
-    inputs = (In("input", AnyTensor),)
-    outputs = (Out("output"),)
     on_host = True
-
-    cost = free
-
-    def infer(self, input: TensorType) -> TensorType:
-        return input
 
     def gradient(self, g: Gradients) -> None:
         g.add(CopyCPUToGPU, [g.grad.output], [g.grad.input])
 
-    def compute(self, xp: ArrayModule, input: Array) -> Array:
-        return input
-
 
 @operator
-class EnsureCPUOutput(Operator):
+class EnsureCPUOutput(_PassesOn):
     """Copy a tensor to the host, wherever it is; nothing flows back."""
 
-    inputs = (In("input", AnyTensor),)
-    outputs = (Out("output"),)
     on_host = True
-
-    cost = free
-
-    def infer(self, input: TensorType) -> TensorType:
-        return input
 
     def gradient(self, g: Gradients) -> None:
         """None, as in Caffe2."""
 
-    def compute(self, xp: ArrayModule, input: Array) -> Array:
-        return input
-
 
 @operator
-class Alias(Operator):
+class Alias(_PassesOn):
     """Give a tensor a second name: both share their memory, and writing one writes the other."""
 
-    inputs = (In("input", AnyTensor),)
     outputs = (Out("output", alias="input"),)
-
-    cost = free
-
-    def infer(self, input: TensorType) -> TensorType:
-        return input
 
     def gradient(self, g: Gradients) -> None:
         g.same(g.grad.output, g.grad.input)
 
-    def compute(self, xp: ArrayModule, input: Array) -> Array:
-        return input
-
 
 @operator
-class StopGradient(Operator):
+class StopGradient(_PassesOn):
     """Pass a tensor on; no gradient flows back through it."""
 
-    inputs = (In("input", AnyTensor),)
     outputs = (Out("output", inplace="input"),)
     elementwise = True
-
-    cost = free
-
-    def infer(self, input: TensorType) -> TensorType:
-        return input
 
     def gradient(self, g: Gradients) -> None:
         """None: that is its purpose."""
 
-    def compute(self, xp: ArrayModule, input: Array) -> Array:
-        return input
-
 
 @operator
-class EnsureDense(Operator):
+class EnsureDense(_PassesOn):
     """Pass a tensor on; a sparse gradient of it becomes a dense one."""
 
-    inputs = (In("input", AnyTensor),)
     outputs = (Out("output", inplace="input"),)
     elementwise = True
-
-    cost = free
-
-    def infer(self, input: TensorType) -> TensorType:
-        return input
 
     def gradient(self, g: Gradients) -> None:
         grad = g.grad.output
@@ -163,6 +121,3 @@ class EnsureDense(Operator):
             g.same(grad, g.grad.input)
         else:  # a sparse one
             g.add("SparseToDense", [grad.indices, grad.values, g.blob.input], [g.grad.input], args={})
-
-    def compute(self, xp: ArrayModule, input: Array) -> Array:
-        return input
