@@ -12,7 +12,7 @@ import attrs
 
 from netdsl.errors import SchemaError, UnknownOperatorError, did_you_mean
 from netdsl.ir import Args, BlobType, OperatorDef
-from netdsl.ir.args import NO_ARGS, normalize
+from netdsl.ir.args import NO_ARGS, Packed, normalize
 from netdsl.ops._index import MODULES
 from netdsl.ops.argkinds import convert, kind_of
 from netdsl.ops.dtypes import AnyDType, Anything, DTypes, Kind
@@ -52,7 +52,9 @@ class Out:
 
     ``inplace`` names the inputs it may overwrite (of a run: its first blob), ``enforced`` the one it
     must. ``view`` names an input of which the result may be a view (reshaped, sliced); ``alias`` one
-    whose memory it shares by definition. ``many`` is a run of any number of blobs.
+    whose memory it shares by definition. ``many`` is a run of any number of blobs. ``rows`` names the input
+    that lists the rows which change of an enforced output: a body writes these into the array that it is
+    given, through ``xp``, and returns that array. No other body may write to an input.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Out:
     enforced: str | None = attrs.field(default=None, kw_only=True)
     view: str | None = attrs.field(default=None, kw_only=True)
     alias: str | None = attrs.field(default=None, kw_only=True)
+    rows: str | None = attrs.field(default=None, kw_only=True)
     optional: bool = attrs.field(default=False, kw_only=True)
     many: int = attrs.field(default=0, kw_only=True)
     least: int = attrs.field(default=1, kw_only=True)
@@ -149,6 +152,9 @@ class Operator:
             "loss", "cast".
         updates: formals (as pairs output, input) through which a parameter is updated.
         on_host: runs on the CPU in every workspace.
+        touches: what it reads or changes beside blobs: "output", "db", "comm", ... Operators that touch the same
+            thing keep the net's order, in nets of every type.
+        waits: may wait for what another operator or thread does; see :meth:`RunContext.wait`.
         ours: Caffe2 has no such operator.
         test_arg: the argument that switches to inference behaviour.
         test_outputs: how many outputs are left then, where the others are not read.
@@ -161,6 +167,8 @@ class Operator:
     role: ClassVar[str] = ""
     updates: ClassVar[tuple[tuple[str, str], ...]] = ()
     on_host: ClassVar[bool] = False
+    touches: ClassVar[tuple[str, ...]] = ()
+    waits: ClassVar[bool] = False
     ours: ClassVar[bool] = False
     test_arg: ClassVar[str | None] = None
     test_outputs: ClassVar[int | None] = None
@@ -241,6 +249,8 @@ def _refuse_argument(cls: type[Operator], name: str, declared: Mapping[str, Any]
 OPERATORS: dict[str, type[Operator]] = {}
 """Every declaration imported so far, by type name."""
 
+_STREAM = "What its random numbers go by, where that is not the first output's name (a renamed net draws as before)."
+
 _C = TypeVar("_C", bound=type[Operator])
 _LOADING = threading.RLock()
 
@@ -254,6 +264,9 @@ def operator(cls: _C) -> _C:
     """
     name = cls.__name__
     problems = list(_problems(cls))
+    if hasattr(cls, "sample") or any("NetDef" in str(kind) for kind in cls.__annotations__.values()):
+        cls.__annotations__ = {**cls.__annotations__, "stream": "str"}
+        cls.stream = arg("", doc=_STREAM)  # type: ignore[attr-defined]
     if name in OPERATORS and OPERATORS[name].__module__ != cls.__module__:
         problems.append(f"is declared twice, first in {OPERATORS[name].__module__}")
     if problems:
@@ -284,9 +297,11 @@ def _problems(cls: type[Operator]) -> list[str]:
     if shared := set(names) & {o.name for o in cls.outputs}:
         found.append(f"an input and an output are both called {', '.join(sorted(shared))}")
     for out in cls.outputs:
-        asked = {*out.inplace, out.enforced, out.view, out.alias} - {None, ANY_INPUT}
+        asked = {*out.inplace, out.enforced, out.view, out.alias, out.rows} - {None, ANY_INPUT}
         if unknown := asked - set(names):
             found.append(f"{out.name} refers to unknown inputs {sorted(map(str, unknown))}")
+        if out.rows is not None and out.enforced is None:
+            found.append(f"{out.name} is written by rows, so it must be enforced in place")
     if sum(hasattr(cls, body) for body in ("compute", "sample", "run")) > 1:
         found.append("has more than one body")
     return found
@@ -330,7 +345,16 @@ def bound(op: OperatorDef) -> Operator:
     Raises:
         UnknownOperatorError, SchemaError: as :func:`lookup` and :meth:`Operator.bind`.
     """
-    return _bound(lookup(op.type), op.args, len(op.outputs))
+    cls, wanted = lookup(op.type), len(op.outputs)
+    if op.args and Packed in map(type, op.args.values()):  # weights: no cache may hold them
+        return cls.bind(op.args, wanted, strict=False)
+    return _bound(cls, op.args, wanted)
+
+
+def stream_of(op: OperatorDef) -> str:
+    """What the random numbers of an operator go by: its first output's name as it was when it was built."""
+    found = op.args.get("stream") if op.args else None
+    return str(found) if found else op.outputs[0] if op.outputs else op.type
 
 
 __all__ = [
@@ -350,4 +374,5 @@ __all__ = [
     "is_known",
     "lookup",
     "operator",
+    "stream_of",
 ]

@@ -36,7 +36,7 @@ class FillCalls:
 
         shape: Shape of the output; a scalar by default."""
 
-    def Float16UniformFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int], min: float = ..., max: float = ..., dtype: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def Float16UniformFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int], min: float = ..., max: float = ..., dtype: int = ..., stream: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = Float16UniformFill()
 
         float16 values, uniform in [min, max), drawn in float32 and rounded.
@@ -47,9 +47,11 @@ class FillCalls:
 
         max: Upper bound.
 
-        dtype: Always float16; kept for files."""
+        dtype: Always float16; kept for files.
 
-    def GaussianFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool | int = ..., mean: float = ..., std: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        stream: What its random numbers go by, where that is not the first output's name (a renamed net draws as before)."""
+
+    def GaussianFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool | int = ..., mean: float = ..., std: float = ..., stream: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = GaussianFill([X])
 
         float32 values of a normal distribution.
@@ -62,7 +64,9 @@ class FillCalls:
 
         mean: The mean.
 
-        std: The standard deviation, positive."""
+        std: The standard deviation, positive.
+
+        stream: What its random numbers go by, where that is not the first output's name (a renamed net draws as before)."""
 
     def GivenTensorBoolFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, values: Sequence[bool], shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool | int = ..., dtype: int | str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = GivenTensorBoolFill([X])
@@ -154,7 +158,7 @@ class FillCalls:
 
         values: The values, row by row."""
 
-    def MSRAFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+    def MSRAFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool | int = ..., stream: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = MSRAFill([X])
 
         float32 values, normal with standard deviation sqrt(2 / fan_out), fan_out = size / second dim.
@@ -163,9 +167,11 @@ class FillCalls:
 
         extra_shape: Dims appended to the shape an input gives.
 
-        input_as_shape: The input is a 1-d int64 tensor that holds the shape."""
+        input_as_shape: The input is a 1-d int64 tensor that holds the shape.
 
-    def UniformFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool | int = ..., min: float = ..., max: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        stream: What its random numbers go by, where that is not the first output's name (a renamed net draws as before)."""
+
+    def UniformFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool | int = ..., min: float = ..., max: float = ..., stream: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = UniformFill([X], [low], [high])
 
         float32 values, uniform in [min, max).
@@ -178,9 +184,11 @@ class FillCalls:
 
         min: Lower bound.
 
-        max: Upper bound."""
+        max: Upper bound.
 
-    def UniformIntFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool | int = ..., min: int = ..., max: int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        stream: What its random numbers go by, where that is not the first output's name (a renamed net draws as before)."""
+
+    def UniformIntFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool | int = ..., min: int = ..., max: int = ..., stream: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = UniformIntFill([X], [low], [high])
 
         int32 values, uniform in [min, max], both ends included.
@@ -193,9 +201,11 @@ class FillCalls:
 
         min: Least value.
 
-        max: Greatest value."""
+        max: Greatest value.
 
-    def XavierFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool | int = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
+        stream: What its random numbers go by, where that is not the first output's name (a renamed net draws as before)."""
+
+    def XavierFill(self, inputs: _Ins = ..., outputs: _Outs = ..., *, shape: Sequence[int] = ..., extra_shape: Sequence[int] = ..., input_as_shape: bool | int = ..., stream: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """Y = XavierFill([X])
 
         float32 values, uniform in +-sqrt(3 / fan_in), where fan_in is the size of one row.
@@ -204,4 +214,6 @@ class FillCalls:
 
         extra_shape: Dims appended to the shape an input gives.
 
-        input_as_shape: The input is a 1-d int64 tensor that holds the shape."""
+        input_as_shape: The input is a 1-d int64 tensor that holds the shape.
+
+        stream: What its random numbers go by, where that is not the first output's name (a renamed net draws as before)."""

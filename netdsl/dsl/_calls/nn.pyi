@@ -981,7 +981,7 @@ class NnCalls:
 
         no_bias: There is no bias, hence no gradient of one."""
 
-    def Dropout(self, inputs: _Ins = ..., outputs: _Outs = ..., *, is_test: bool | int, ratio: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
+    def Dropout(self, inputs: _Ins = ..., outputs: _Outs = ..., *, is_test: bool | int, ratio: float = ..., stream: str = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Any:
         """Y, [mask] = Dropout(X)
 
         Zero each element with probability ``ratio`` and scale the others by ``1 / (1 - ratio)``.
@@ -990,7 +990,9 @@ class NnCalls:
 
         is_test: Pass the input on unchanged.
 
-        ratio: Probability of zeroing an element."""
+        ratio: Probability of zeroing an element.
+
+        stream: What its random numbers go by, where that is not the first output's name (a renamed net draws as before)."""
 
     def DropoutGrad(self, inputs: _Ins = ..., outputs: _Outs = ..., *, is_test: bool | int = ..., ratio: float = ..., name: str = ..., engine: str = ..., device: Device | str | None = ..., control_inputs: _Ins = ...) -> Blob:
         """dX = DropoutGrad(dY, [mask])
