@@ -15,9 +15,19 @@ class NetdslError(Exception):
     def __init__(self, what: str, **details: object) -> None:
         self.what = what
         self.details = {key.replace("_", " "): value for key, value in details.items() if value is not None}
+        self._word()
+
+    def tell(self, **details: object) -> None:
+        """Add details that are known only where the error passes; those that it has stay."""
+        for key, value in details.items():
+            if value is not None:
+                self.details.setdefault(key.replace("_", " "), value)
+        self._word()
+
+    def _word(self) -> None:
         width = max(map(len, self.details), default=0)
         lines = [f"  {key:<{width}} : {value}" for key, value in self.details.items()]
-        super().__init__(printable("\n".join([what, *lines])))
+        self.args = (printable("\n".join([self.what, *lines])),)
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.what, self.details)
@@ -72,6 +82,10 @@ class MissingKernelError(NetdslError, NotImplementedError):
 
 class RunError(NetdslError, RuntimeError):
     """An operator that refused to run on the values it was given."""
+
+
+class OutOfMemoryError(RunError, MemoryError):
+    """Buffers that a workspace may not have, or the machine has not."""
 
 
 class UnknownArgumentWarning(UserWarning):

@@ -12,7 +12,7 @@ import attrs
 
 from netdsl.errors import SchemaError, UnknownOperatorError, did_you_mean
 from netdsl.ir import Args, BlobType, OperatorDef
-from netdsl.ir.args import NO_ARGS, Packed, normalize
+from netdsl.ir.args import NO_ARGS, PACKED_FROM, Packed, normalize
 from netdsl.ops._index import MODULES
 from netdsl.ops.argkinds import convert, kind_of
 from netdsl.ops.dtypes import AnyDType, Anything, DTypes, Kind
@@ -175,6 +175,7 @@ class Operator:
     source: ClassVar[str] = ""
     formal_inputs: ClassVar[Formals[In]]
     formal_outputs: ClassVar[Formals[Out]]
+    takes_lists: ClassVar[bool] = False
 
     wanted: int = attrs.field(default=-1, metadata={"internal": True})
     """How many outputs the record names; -1 when bound without a record."""
@@ -275,6 +276,7 @@ def operator(cls: _C) -> _C:
     for field in attrs.fields(made):
         if not field.metadata.get("internal"):
             kind_of(field)
+    made.takes_lists = any("tuple" in str(field.type) for field in attrs.fields(made))
     made.formal_inputs = Formals(name, "input", made.inputs)
     made.formal_outputs = Formals(name, "output", made.outputs)
     OPERATORS[name] = made
@@ -345,10 +347,14 @@ def bound(op: OperatorDef) -> Operator:
     Raises:
         UnknownOperatorError, SchemaError: as :func:`lookup` and :meth:`Operator.bind`.
     """
-    cls, wanted = lookup(op.type), len(op.outputs)
-    if op.args and Packed in map(type, op.args.values()):  # weights: no cache may hold them
-        return cls.bind(op.args, wanted, strict=False)
-    return _bound(cls, op.args, wanted)
+    cls, args = lookup(op.type), op.args
+    if cls.takes_lists and args is not NO_ARGS and any(_is_long(value) for value in args.values()):
+        return cls.bind(args, len(op.outputs), strict=False)  # weights: no cache may hold them
+    return _bound(cls, args, len(op.outputs))
+
+
+def _is_long(value: Any) -> bool:
+    return isinstance(value, Packed | tuple | str | bytes) and len(value) >= PACKED_FROM
 
 
 def stream_of(op: OperatorDef) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -10,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from netdsl.runtime import half
-from netdsl.runtime.backends import Call
+from netdsl.runtime.groups import Call
+from netdsl.runtime.pool import Arena
 from netdsl.runtime.trace import DTypeOf, Graph, Node, live
 
 Buffers = Mapping[str, np.ndarray]
@@ -74,7 +76,7 @@ class Schedule:
             onto = n.op not in _APART and not n.uniform
             sources = [self.slot(a) for a in n.args]
             dying = {s for s, a in zip(sources, n.args, strict=True) if s[0] == "register" and last[a.root] == i}
-            kind = (n.dtype.itemsize, n.shape)
+            kind = (n.dtype.itemsize, n.shape if n.uniform else None)  # None: the shape of the full arrays
             if onto:
                 _release(free, dying)
             if n in homes and reads.get(homes[n], -1) < i + onto:
@@ -105,17 +107,21 @@ class Blocks:
     """A finished graph, ready to be bound to buffers: uniform values first, then one loop over blocks."""
 
     def __init__(self, graph: Graph, outputs: Mapping[str, Node], size: int) -> None:
+        """Schedule a graph for full arrays of about ``size`` elements."""
         if size >= half.LARGE:
             graph, outputs = half.lower(graph, outputs)
         order = live(graph, outputs)
         full = [n for n in order if not n.uniform]
         held = [a for n in full for a in n.args if a.uniform]
-        self.size = size
         self.before = Schedule([n for n in order if n.uniform], {k: n for k, n in outputs.items() if n.uniform}, held)
         self.loop = Schedule(full, {k: n for k, n in outputs.items() if not n.uniform})
 
-    def bind(self, buffers: Buffers, block: int = BLOCK) -> list[Call]:
-        """Return the calls on these very buffers, which must be contiguous and must not overlap."""
+    def bind(self, buffers: Buffers, shape: tuple[int, ...], arena: Arena, block: int = BLOCK) -> list[Call]:
+        """Return the calls on these very buffers, which must be contiguous and must not overlap.
+
+        ``shape`` is that of the full arrays; registers come from ``arena``.
+        """
+        size = math.prod(shape)
         registers: dict[Slot, np.ndarray] = {}
         views: dict[tuple[Slot, DTypeOf], np.ndarray] = {}  # NumPy sees at once that one object is no overlap
 
@@ -126,20 +132,22 @@ class Blocks:
             if where == "buffer" and buffers[what].dtype == dtype:
                 return buffers[what]
             if where == "register" and slot not in registers:
-                registers[slot] = np.empty(what[1], f"u{what[0]}")
+                registers[slot] = arena(shape if what[1] is None else what[1], f"u{what[0]}")
             if (slot, dtype) not in views:
                 views[slot, dtype] = (buffers[what] if where == "buffer" else registers[slot]).view(dtype)
             return views[slot, dtype]
 
         calls = _calls(self.before.steps, at)
-        if self.size and (self.size <= block * 2 or len(self.loop.steps) == 1):
+        if size and (size <= block * 2 or len(self.loop.steps) == 1):
             calls += _calls(self.loop.steps, at)
             calls += [(np.copyto, (buffers[k], at(s, n.dtype))) for n, k, s in self.loop.copies]
-        elif self.size:
-            calls += self._blocks(buffers, at, block)
+        elif size:
+            calls += self._blocks(buffers, at, size, arena, block)
         return calls + [(np.copyto, (buffers[k], at(s, n.dtype))) for n, k, s in self.before.copies]
 
-    def _blocks(self, buffers: Buffers, ones: Callable[[Slot, DTypeOf], Any], block: int) -> list[Call]:
+    def _blocks(
+        self, buffers: Buffers, ones: Callable[[Slot, DTypeOf], Any], size: int, arena: Arena, block: int
+    ) -> list[Call]:
         registers: dict[Slot, np.ndarray] = {}
         flat: dict[str, np.ndarray] = {}
         views: dict[tuple[Slot, DTypeOf], np.ndarray] = {}
@@ -156,14 +164,14 @@ class Blocks:
                 return ones(slot, dtype).reshape(())  # any shape of size 1 would add axes to a flat block
             if where == "register":
                 if slot not in registers:
-                    registers[slot] = np.empty(block, f"u{what[0]}")
+                    registers[slot] = arena((block,), f"u{what[0]}")
                 return registers[slot][: high - low].view(dtype)
             if what not in flat:
                 flat[what] = buffers[what].reshape(-1)
             return flat[what][low:high].view(dtype)
 
-        for low in range(0, self.size, block):
-            high = min(self.size, low + block)
+        for low in range(0, size, block):
+            high = min(size, low + block)
             views.clear()
             calls += _calls(self.loop.steps, piece)
             for n, k, s in self.loop.copies:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    from netdsl.runtime.plan import Unit
+from netdsl.runtime.steps import Step
 
 
-def share(units: Sequence[Unit], names: Sequence[str], kind: Callable[[str], tuple[Any, bool]]) -> dict[str, int]:
+class HasSteps(Protocol):
+    """What runs as one."""
+
+    @property
+    def steps(self) -> tuple[Step, ...]: ...
+
+
+def share(units: Sequence[HasSteps], names: Sequence[str], kind: Callable[[str], tuple[Any, Any]]) -> dict[str, int]:
     """Number the buffers of ``names``; a blob lives from the first step that touches it to the last.
 
     Buffers freed by one step are taken by later ones only, so no step overwrites what it reads.

@@ -1,90 +1,258 @@
-"""``Cell``: the place of one blob in a workspace, which programs hold on to."""
+"""``Cell``: the place of one blob in a frame; ``Clock``: tells when any cell of a tree of frames got another array."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, Protocol
-from weakref import ReferenceType
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from netdsl.errors import OutOfMemoryError
 from netdsl.ir import BlobType, Opaque
 from netdsl.runtime.backends import Backend
+from netdsl.runtime.pool import Budget
 from netdsl.runtime.values import type_of
 
+VIEWS = 32
+"""How many shapes a cell keeps views of its buffer for."""
 
-class Watcher(Protocol):
-    """What is bound to arrays of cells, and must know when one of them is replaced."""
+ROOMY = 1 << 14
+"""A buffer of so many elements is never too large for its blob; larger ones are, at four times the blob."""
 
-    stale: bool
+
+class Clock:
+    """Counts replaced arrays (``ticks``); who bound calls to arrays looks again when it has moved on.
+
+    ``buffers`` counts those replaced because a blob had outgrown its buffer, or the buffer its blob. A count is
+    raised after a cell changed and read before cells are looked at, so no change is missed even where two
+    threads raise it at once.
+    """
+
+    __slots__ = ("budget", "buffers", "ticks")
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self.ticks = self.buffers = 0
 
 
 class Cell:
-    """One blob. A tensor's buffer is the cell's own, C-contiguous, and is kept as long as dtype and shape agree.
+    """One blob. A tensor lies in a buffer of the cell's own, of which every shape in use is a kept view.
 
-    ``ready`` tells whether the blob has been written: a program allocates what it is going to write.
+    ``ready`` tells whether the blob has been written, ``place`` on which backend's memory its array lies (None:
+    the host's), and ``event`` what a device records behind the last write.
     """
 
-    __slots__ = ("_base", "_kind", "_watchers", "elided_by", "name", "ready", "value")
+    __slots__ = ("_clock", "_kind", "_views", "base", "elided_by", "event", "name", "place", "ready", "value")
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, clock: Clock) -> None:
+        self.name, self._clock = name, clock
         self.value: Any = None
         self.ready = False
         self.elided_by: str | None = None
-        self._base: Any = None
+        self.base: Any = None
+        self.place: Backend | None = None
+        self.event: Any = None
         self._kind: Opaque | None = None
-        self._watchers: list[ReferenceType[Any]] = []
+        self._views: dict[tuple[int, ...], Any] = {}
 
     @property
     def type(self) -> BlobType:
         """The type of what the cell holds."""
         return self._kind or type_of(self.value)
 
-    def watch(self, watcher: ReferenceType[Any]) -> None:
-        """Set ``watcher``'s stale flag whenever the cell gets another value (not: other content)."""
-        if watcher not in self._watchers:
-            self._watchers = [ref for ref in self._watchers if ref() is not None]
-            self._watchers.append(watcher)
+    @property
+    def key(self) -> Any:
+        """What plans are found by: equal for equal types in equal places, and cheap; None of an unwritten blob."""
+        value = self.value
+        if not self.ready:
+            return None
+        if type(value) is np.ndarray:
+            return value.dtype, value.shape
+        return self.type if self.place is None else (value.dtype, value.shape, self.place)
 
-    def put(self, value: Any) -> None:
+    @property
+    def held(self) -> tuple[Any, Backend | None] | None:
+        """What a written cell holds, to :meth:`put` it back; None where nothing is written."""
+        return (self.value, self.place) if self.ready else None
+
+    def put(self, value: Any, place: Backend | None = None) -> None:
         """Hold this very value."""
         self.elided_by = self._kind = None
-        if value is self.value:
-            return
-        self.value = value
-        self._watchers = [ref for ref in self._watchers if (watcher := ref()) and _alert(watcher)]
+        if value is not self.value:
+            self.value, self.place = value, place
+            self._clock.ticks += 1
 
-    def claim(self, backend: Backend, dtype: np.dtype[Any], shape: Sequence[int]) -> Any:
-        """Make the cell hold a buffer of this dtype and shape, the present one if it agrees, and return it."""
-        held = self.value
-        if backend.is_array(held) and held.shape == tuple(shape) and held.dtype == dtype:
+    def claim(self, backend: Backend, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
+        """Make the cell hold a buffer of this dtype and shape, the present one if it agrees, and return it.
+
+        Raises:
+            OutOfMemoryError: there is no memory for it; the cell is as it was.
+        """
+        held, place = self.value, None if backend.on_host else backend
+        if self.place is place and backend.is_array(held) and held.shape == shape and held.dtype == dtype:
             self.elided_by = None
             return held
-        count, base = math.prod(shape), self._base
-        if not (backend.is_array(base) and base.dtype == dtype and count <= base.size <= 4 * max(count, 16)):
-            base = self._base = backend.empty((count,), dtype)
-        self.put(base[:count].reshape(tuple(shape)))
-        return self.value
+        count, base = math.prod(shape), self.base
+        fits = base is not None and backend.is_array(base) and base.dtype == dtype
+        if not fits or not count <= base.size <= max(4 * count, ROOMY):
+            base = self._replace(backend, dtype, count)
+        view = self._views.get(shape)
+        if view is None:
+            if len(self._views) >= VIEWS:
+                self._views = {}
+            view = self._views[shape] = base[:count].reshape(shape)
+        self.put(view, place)
+        return view
+
+    def _replace(self, backend: Backend, dtype: np.dtype[Any], count: int) -> Any:
+        """Get another buffer."""
+        wanted, before = count * dtype.itemsize, 0 if self.base is None else self.base.nbytes
+        budget = self._clock.budget
+        budget.take(wanted, f"blob {self.name!r}", before)
+        try:
+            base = backend.empty((count,), dtype)
+        except BaseException as error:
+            budget.used += before - wanted
+            if isinstance(error, MemoryError):
+                raise OutOfMemoryError(
+                    f"there is no memory for blob {self.name!r}", wanted=f"{wanted:,} bytes"
+                ) from error
+            raise
+        self._clock.buffers += self.base is not None
+        self.base, self._views = base, {}
+        return base
 
     def store(self, backend: Backend, array: Any) -> None:
         """Copy an array of ``backend`` into the cell's buffer."""
-        backend.copyto(self.claim(backend, array.dtype, array.shape), array)
+        if array is not self.value:
+            backend.copyto(self.claim(backend, array.dtype, array.shape), array)
         self.ready = True
+        if not backend.on_host:
+            self.event = backend.event()
+
+    def give(self, backend: Backend, array: Any) -> None:
+        """Hold this very array, which is the cell's own from now on; one that is not contiguous is copied."""
+        if not array.flags.c_contiguous:
+            self.store(backend, array)
+            return
+        self._clock.budget.take(array.nbytes, f"blob {self.name!r}", 0 if self.base is None else self.base.nbytes)
+        self._clock.buffers += self.base is not None
+        self.base, self._views = array.reshape(-1), {array.shape: array}
+        self.put(array, None if backend.on_host else backend)
+        self.ready = True
+
+    def share(self, array: Any, place: Backend | None) -> None:
+        """Hold another blob's array, whose memory the two have in common from now on."""
+        self.put(array, place)
+        self.forget_buffer()
 
     def hold(self, value: object, kind: BlobType | None = None) -> None:
         """Hold an object that is no tensor."""
         self.put(value)
-        self._base, self.ready = None, True
+        self.forget_buffer()
+        self.ready = True
         self._kind = kind if isinstance(kind, Opaque) else None
 
     def clear(self, elided_by: str | None = None) -> None:
         """Forget the blob; ``elided_by`` names the net that computes it without storing it."""
         self.put(None)
-        self._base, self.ready, self.elided_by = None, False, elided_by
+        self.forget_buffer()
+        self.ready, self.elided_by, self.event = False, elided_by, None
+
+    def forget_buffer(self) -> None:
+        """Let go of the cell's own buffer."""
+        if self.base is not None:
+            self._clock.budget.used -= self.base.nbytes
+            self.base, self._views = None, {}
 
 
-def _alert(watcher: Watcher) -> bool:
-    watcher.stale = True
-    return True
+class Frame:
+    """Blobs by name. Reading falls through to the parent; writing goes where the blob is, else here.
+
+    ``bound`` gives cells of other frames names of their own here (a step net's inputs, a loop's state);
+    ``local`` declares names that are this frame's own even where the parent has them.
+    """
+
+    root: Any
+    """The workspace that this frame belongs to."""
+
+    def __init__(
+        self, parent: Frame | None, clock: Clock, bound: Mapping[str, Cell] | None = None, local: Iterable[str] = ()
+    ) -> None:
+        self.parent, self.clock = parent, clock
+        self.root = parent.root if parent else self
+        self.cells: dict[str, Cell] = dict(bound or {})
+        self.programs: dict[int, Any] = {}
+        self._bound = frozenset(self.cells)
+        for name in local:
+            self.cells[name] = Cell(name, clock)
+
+    def __del__(self) -> None:
+        for name, cell in getattr(
+            self, "cells", {}
+        ).items():  # step nets make and drop frames: their buffers count no more
+            if name not in self._bound:
+                cell.forget_buffer()
+
+    def find(self, name: str) -> Cell | None:
+        """Return the cell of a blob, here or in a parent."""
+        frame: Frame | None = self
+        while frame is not None:
+            found = frame.cells.get(name)
+            if found is not None:
+                return found
+            frame = frame.parent
+        return None
+
+    def cell(self, name: str) -> Cell:
+        """Return the cell of a blob, made here if no frame has it; it may not hold anything yet."""
+        found = self.cells.get(name)
+        if found is None:
+            found = self.find(name) if self.parent else None
+            if found is None:
+                found = self.cells.setdefault(name, Cell(name, self.clock))
+        return found
+
+
+class Ledger:
+    """Blobs whose buffers were bound for a net that has not written them yet, with what they held before."""
+
+    __slots__ = ("pending", "skipped")
+
+    def __init__(self) -> None:
+        self.pending: dict[str, tuple[Cell, Any]] = {}
+        self.skipped: set[str] = set()
+
+    def expect(self, name: str, cell: Cell, held: tuple[Any, Backend | None] | None) -> None:
+        """Note that a blob is going to be written; ``held`` is what to go back to (:attr:`Cell.held`)."""
+        if name not in self.pending:
+            self.pending[name] = (cell, held)
+        cell.ready = False
+
+    def wrote(self, names: Sequence[str]) -> None:
+        """Declare blobs written, but for those that an operator left out."""
+        for name in names:
+            if name not in self.skipped and (found := self.pending.pop(name, None)):
+                found[0].ready = True
+
+    def settle(self) -> None:
+        """Declare everything written: the net has run."""
+        if self.skipped:
+            self.wrote(list(self.pending))
+            self.skipped.clear()
+            return
+        for cell, _ in self.pending.values():
+            cell.ready = True
+        self.pending.clear()
+
+    def restore(self) -> None:
+        """Give unwritten blobs back what they held."""
+        for cell, held in self.pending.values():
+            if held is None:
+                cell.clear()
+            else:
+                cell.put(*held)
+                cell.ready = True
+        self.pending.clear()
+        self.skipped.clear()

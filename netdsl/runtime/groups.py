@@ -1,21 +1,18 @@
-"""``Group``: consecutive elementwise operators traced into one graph, executed as one."""
+"""``Group``: consecutive elementwise operators traced into one graph, to be executed as one by any backend."""
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
-
-import numpy as np
 
 from netdsl.ir import BlobType, TensorType
 from netdsl.ops.schema import Operator
-from netdsl.runtime import backends
-from netdsl.runtime.backends import Call
-from netdsl.runtime.blocks import BLOCK, Blocks, Buffers
 from netdsl.runtime.trace import Graph, Node, Shape, Sym, Tracer
 from netdsl.runtime.values import numpy_dtype
+
+Call = tuple[Callable[..., object], tuple[object, ...]]
+"""A function bound to the very values it is called with."""
 
 MAX_OPERATORS, MAX_NODES = 4096, 32768
 """Where a group ends at the latest, which bounds the time to plan and to compile it."""
@@ -27,9 +24,9 @@ TINY = 1024
 class Group:
     """Operators whose full arrays share one shape; everything else in it is of size 1.
 
-    Use: :meth:`try_add` operators in their order, :meth:`finish` once, then :meth:`bind`. Afterwards
-    ``buffers`` names the blobs whose memory it needs, and ``graph``, ``outputs``, ``shape`` and ``size``
-    are what other backends compile.
+    Use: :meth:`try_add` operators in their order, then :meth:`finish` once. Afterwards ``buffers`` names the
+    blobs whose memory it needs, and ``graph``, ``outputs``, ``shape`` and ``size`` are what backends compile;
+    of the shape they may take for granted only which arrays are full, and the size class (TINY, half.LARGE).
     """
 
     def __init__(self) -> None:
@@ -41,7 +38,6 @@ class Group:
         self._values: dict[str, Node] = {}  # what each blob holds by now
         self.known: dict[str, tuple[Any, Shape]] = {}  # the same, as NumPy's dtypes and shapes
         self._written: dict[str, None] = {}
-        self._blocks: Blocks | None = None
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -140,29 +136,9 @@ class Group:
                 node = self.graph.node("copy", (node,), node.dtype, name, node.shape)
             self.outputs[name] = node
 
-    def bind(self, buffers: Buffers, block: int = BLOCK) -> list[Call]:
-        """Return the flat list of calls, ``function(*args)`` each, that runs the group on these very buffers.
-
-        Buffers that are not contiguous, or that share memory, are computed plainly, operator by operator.
-        """
-        arrays = {name: buffers[name] for name in self.buffers}
-        if not all(a.flags.c_contiguous and a.flags.aligned for a in arrays.values()) or _overlap(arrays.values()):
-            return self._plain(arrays)
-        if self._blocks is None:
-            self._blocks = Blocks(self.graph, self.outputs, self.size)
-        return self._blocks.bind(arrays, block)
-
-    def _plain(self, arrays: Mapping[str, np.ndarray]) -> list[Call]:
-        own = {k: np.empty(shape, dtype) for k, (dtype, shape) in self.known.items() if k not in arrays}
-        at = {**own, **arrays}
-        return [(_run_plainly, (op, [at[k] for k in ins], [at[k] for k in outs])) for op, ins, outs in self.steps]
-
-
-def _run_plainly(op: Operator, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
-    result = op.compute(backends.get("numpy").xp, *op.formal_inputs.group(inputs))  # type: ignore[attr-defined]
-    values = [np.array(v) for v in op.formal_outputs.results(result, len(outputs))]
-    for to, value in zip(outputs, values, strict=True):
-        np.copyto(to, value)
+    def shapes(self, full: Shape) -> dict[str, tuple[Any, Shape]]:
+        """Return dtype and shape of every blob where full arrays are of shape ``full``."""
+        return {k: (d, full if math.prod(shape) != 1 else shape) for k, (d, shape) in self.known.items()}
 
 
 def static(type_: BlobType | None) -> tuple[Any, Shape] | None:
@@ -171,9 +147,3 @@ def static(type_: BlobType | None) -> tuple[Any, Shape] | None:
         return None
     dtype = numpy_dtype(type_.dtype)
     return (dtype, type_.shape) if dtype.kind in "biuf" else None  # type: ignore[return-value]
-
-
-def _overlap(arrays: Iterable[np.ndarray]) -> bool:
-    """Whether any two share memory, by sorted address ranges: there may be thousands."""
-    bounds = sorted(np.lib.array_utils.byte_bounds(a) for a in arrays if a.size)
-    return any(low < high for (_, high), (low, _) in itertools.pairwise(bounds))

@@ -1,305 +1,304 @@
-"""``Plan``: how one net runs on inputs of given types, before any array is bound.
+"""``Plan``: how one segment of a net runs on blobs of given types.
 
-A blob is *bound* when every write to it in the net gives the same static tensor type: it has one
-buffer, and operators are called on that very array. Every other blob (its shape depends on data, its
-type changes, it is no tensor) is *loose*: operators that touch one look it up when they run.
+A segment goes as far as types can be told: it ends behind an operator whose output types are known only
+after it ran, that runs nested nets, or that gives a blob another type. Everything in it is planned.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
-import attrs
-
-from netdsl.analysis.infer import infer_bound
-from netdsl.ir import BlobType, DType, NetDef, OperatorDef, TensorType
-from netdsl.ops.schema import Operator, bound
-from netdsl.runtime import kernels
-from netdsl.runtime.backends import Backend
+from netdsl.ir import BlobType, Opaque, TensorType
+from netdsl.runtime.backends import Backend, Make, MakeGroup, MakePiece, best
 from netdsl.runtime.buffers import share
+from netdsl.runtime.executable import PLANS, Executable, no_collection
+from netdsl.runtime.fusion import Fusion
 from netdsl.runtime.groups import Group
-from netdsl.runtime.refusals import check_declared
+from netdsl.runtime.steps import Step, Typed, is_static, key_of, place_of
+from netdsl.runtime.values import is_text
 
-Known = tuple[BlobType, bool]
-"""The type of a blob, and whether it lives on the host of a device workspace."""
-
-
-@attrs.frozen(eq=False)
-class Step:
-    """One operator of a plan; ``dynamic`` ones resolve blobs when they run."""
-
-    index: int
-    op: OperatorDef
-    bound: Operator
-    types: tuple[BlobType, ...]
-    dynamic: bool
-    host: bool
-    shared: tuple[str | None, ...]
-    make: kernels.Make | None = None
-
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        return (self,)
-
-    @property
-    def effects(self) -> bool:
-        """Whether the operator may do more than compute its outputs."""
-        return has_effects(self.bound)
-
-    def place(self, net: NetDef) -> str:
-        """Where the operator stands, in words."""
-        return f"operator {self.index} of net {net.name!r}"
+Known = Callable[[str], tuple[BlobType, "Backend | None"]]
+"""Tells the type of a blob, and on which device it lies (None: on the host)."""
 
 
-@attrs.frozen(eq=False)
-class GroupStep:
-    """Consecutive elementwise operators that run as one."""
+class Single:
+    """A step bound to arrays, by the best offer for it if there is one."""
 
-    steps: tuple[Step, ...]
-    group: Group
+    __slots__ = ("cost", "make", "steps", "types")
 
-    def place(self, net: NetDef) -> str:
-        """Where the operators stand, in words."""
-        first, last = self.steps[0].index, self.steps[-1].index
-        return f"operators {first} to {last} of net {net.name!r}" if last > first else self.steps[0].place(net)
+    def __init__(self, step: Step, types: tuple[BlobType, ...], make: Make | None, cost: float) -> None:
+        self.steps, self.types, self.make, self.cost = (step,), types, make, cost
 
 
-Unit = Step | GroupStep
+class Fused:
+    """Consecutive elementwise steps that run as one.
 
-
-@attrs.frozen(eq=False)
-class Plan:
-    """The steps of a net for inputs of given types.
-
-    ``units`` are what is dispatched: operators, and groups of elementwise ones. ``types`` and ``hosts`` speak
-    of bound blobs. ``stored`` blobs live in the workspace, ``private`` ones in numbered buffers of the program
-    that they share; what is in neither is never stored.
+    ``group`` is what they were traced to, in names of its own; ``buffers`` gives the blobs that these stand for.
     """
 
-    net: NetDef
-    units: tuple[Unit, ...]
-    types: Mapping[str, TensorType]
-    hosts: Mapping[str, bool]
-    stored: tuple[str, ...]
-    elided: tuple[str, ...]
-    private: Mapping[str, int]
-    watched: frozenset[str]
-    random: bool
+    __slots__ = ("buffers", "fusion", "group", "make", "steps")
+
+    def __init__(self, fusion: Fusion) -> None:
+        self.fusion = fusion
+        self.steps = tuple(fusion.steps)
+        self.group: Group
+        self.make: MakeGroup | None
+        self.buffers: dict[str, str]
+
+    def finish(self, stores: set[str], types: Mapping[str, BlobType]) -> None:
+        """Trace the group, or find it traced."""
+        self.group, self.make = self.fusion.finish(stores, types)
+        names = list(self.fusion.numbers)
+        self.buffers = {at: names[int(at)] for at in self.group.buffers}
 
 
-def nested_blobs(op: OperatorDef) -> tuple[set[str], set[str]]:
-    """All blobs that the nets nested in ``op`` name, and those that they write."""
-    named: set[str] = set()
-    written: set[str] = set()
-    for _, net in op.nested:
-        for inner in net.ops:
-            more_named, more_written = nested_blobs(inner)
-            written |= {*inner.outputs, *more_written}
-            named |= {*inner.inputs, *inner.outputs, *more_named}
-    return named, written
+class Piece:
+    """Consecutive steps that a backend offers to run as one."""
+
+    __slots__ = ("make", "steps")
+
+    def __init__(self, steps: Sequence[Step], make: MakePiece) -> None:
+        self.steps, self.make = tuple(steps), make
 
 
-def has_effects(operator: Operator) -> bool:
-    """Whether the operator's body is ``run`` (as isinstance of Runs tells, which is slow)."""
-    return hasattr(operator, "run")
+class Late:
+    """A step that looks its blobs up when it runs: effects, opaque blobs, and the end of a segment."""
+
+    __slots__ = ("steps",)
+
+    def __init__(self, step: Step) -> None:
+        self.steps = (step,)
+
+
+Unit = Single | Fused | Piece | Late
+
+
+class Plan:
+    """One segment: the steps from ``start`` to before ``end``.
+
+    ``inputs`` are the blobs whose arrays it takes as they are, ``writes`` those that get buffers of ``types`` in
+    ``places``, ``aliases`` those that share another's, ``private`` those that nobody keeps, with numbered buffers
+    that they share; ``layouts`` says how the axes of a private blob lie in memory, where not in order.
+    ``observed`` names what its last step wrote: their types choose among the plans that follow.
+    """
+
+    __slots__ = (
+        *("aliases", "end", "following", "inputs", "layouts", "observed", "places", "private", "start"),
+        *("types", "units", "writes"),
+    )
+
+    def __init__(self, start: int) -> None:
+        self.start = self.end = start
+        self.units: list[Unit] = []
+        self.inputs: dict[str, None] = {}
+        self.writes: list[str] = []
+        self.types: dict[str, TensorType] = {}
+        self.places: dict[str, Backend | None] = {}
+        self.aliases: dict[str, str] = {}
+        self.private: dict[str, int] = {}
+        self.layouts: dict[str, tuple[int, ...]] = {}
+        self.observed: tuple[str, ...] = ()
+        self.following: dict[Any, Plan | None] = {}
+
+
+def plan_of(executable: Executable, after: Plan | None, key: Any, known: Known, *, now: bool = False) -> Plan | None:
+    """Return the plan of the first segment, or of the one that follows ``after``.
+
+    ``key`` stands for the types of what the net reads, or of what ``after`` observed. The first time that
+    a key is seen there is no plan (None), unless it is wanted ``now``: what runs once is not planned.
+    """
+    table: dict[Any, Plan | None] = executable.plans if after is None else after.following
+    found = table.get(key)
+    if found is None:
+        if key in table or now:
+            with no_collection():
+                found = Planner(executable, 0 if after is None else after.end, known).make()
+        if len(table) >= PLANS:
+            table.pop(next(iter(table)))
+        table.pop(key, None)
+        table[key] = found
+    return found
 
 
 class Planner:
-    """Makes one plan."""
+    """Makes the plan of one segment; ``known`` tells of blobs at its beginning."""
 
-    def __init__(
-        self,
-        net: NetDef,
-        operators: Sequence[Operator],
-        known: Mapping[str, Known],
-        backend: Backend,
-        keep: frozenset[str] | None,
-        grouped: bool,
-    ) -> None:
-        self.net, self.operators, self.known = net, operators, known
-        self.backend, self.keep, self.grouped = backend, keep, grouped
-        self.two_places = backend.name != "numpy"
-        self.outputs: list[tuple[BlobType, ...]] = []
-        self.seen: dict[str, Known] = {}
-        self.loose: set[str] = set()
-        self.aliased: set[str] = set()
-        self.nested: set[str] = set()
+    def __init__(self, executable: Executable, start: int, known: Known) -> None:
+        self.executable, self.known, self.target = executable, known, executable.target
+        self.plan = Plan(start)
+        self.types: dict[str, BlobType] = {}
+        self.keys: dict[str, Any] = {}
+        self.written: dict[str, None] = {}
+        self.late: set[str] = set()
+        self._fusion = Fusion()
 
     def make(self) -> Plan:
         """Return the plan."""
-        check_declared(self.net, {name: type_ for name, (type_, _) in self.known.items()})
-        self._infer()
-        self._find_aliases()
-        units = tuple(self._units())
-        read_first, written = self.net.read_first(), {n for op in self.net.ops for n in op.outputs}
-        names = dict.fromkeys(n for op in self.net.ops for n in (*op.inputs, *op.outputs))
-        stored = dict.fromkeys(names)
-        if self.keep is not None:
-            must = self.keep | set(read_first) | self.loose | self.aliased | self.nested
-            stored = dict.fromkeys(n for n in names if n in must)
-        memory = self._finish_groups(units, set(stored))
-        types = {n: t for n, (t, _) in self.seen.items() if n not in self.loose and isinstance(t, TensorType)}
-        hosts = {n: self.seen[n][1] for n in types}
-        private = [n for n in names if n not in stored and n in memory]
-        return Plan(
-            net=self.net,
-            units=units,
-            types=types,
-            hosts=hosts,
-            stored=tuple(stored),
-            elided=tuple(n for n in names if n in written and n not in stored),
-            private=share(units, private, lambda n: (types[n], hosts[n])),
-            watched=frozenset((set(read_first) | set(types)) & set(stored)),
-            random=any(hasattr(o, "sample") for o in self.operators),
+        plan, steps = self.plan, self.executable.steps
+        for step in islice(steps, plan.start, None):
+            plan.end = step.at + 1
+            if self._add(step):
+                plan.observed = (*step.op.outputs, *(step.writes or ()))
+                break
+        self._flush()
+        if any(type(backend).piece is not Backend.piece for backend in self.target.backends):
+            self._take_pieces()
+        self._finish()
+        return plan
+
+    def _add(self, step: Step) -> bool:
+        """Add a step to the plan; return whether the segment ends behind it."""
+        op, types, bound = step.op, self.types, self.plan.types
+        for name in op.inputs:
+            if name not in types:
+                self._enter(name)
+        typed = step.typed(tuple([self.keys[n] for n in op.inputs]), [types[n] for n in op.inputs])
+        outs, static = typed.outputs, typed.static
+        places = [None] * len(outs) if not self.target.two_places else [place_of(step, t, self.target) for t in outs]
+        ends = step.writes is not None or not (static or all([type(t) is Opaque or is_static(t) for t in outs]))
+        if not ends and step.shared:
+            ends = any(s is not None and n in types for n, s in zip(op.outputs, step.shared, strict=True))
+        late = ends or step.facts.effects or not static or any(n not in bound for n in op.inputs)
+        if self.target.two_places and self._crosses(step):
+            late, ends = True, ends or bool(step.shared)
+        if not late or static:
+            for name, type_, place in zip(op.outputs, outs, places, strict=True):
+                if name in types and (types[name] != type_ or (name in bound and self.plan.places[name] is not place)):
+                    ends = late = True
+        if ends:
+            self._push_late(step)
+            return True
+        for at, (name, type_) in enumerate(zip(op.outputs, outs, strict=True)):
+            if name not in types:
+                types[name], self.keys[name] = type_, key_of(type_, places[at])
+            if static or is_static(type_):
+                bound[name], self.plan.places[name] = type_, places[at]  # type: ignore[assignment]
+                self.written[name] = None
+                if step.shared and (source := step.shared[at]) is not None:
+                    self.plan.aliases[name], self.plan.places[name] = source, self.plan.places[source]
+        if late:
+            self._push_late(step)
+        elif not (step.operator.elementwise and self._join(step)):
+            self._flush()
+            self.plan.units.append(self._single(step, typed))
+        return False
+
+    def _single(self, step: Step, typed: Typed) -> Single:
+        """A unit of one step: offers write their outputs at once, so none is taken where blobs share memory."""
+        clear = self.executable.aliased.isdisjoint((*step.op.inputs, *step.op.outputs))
+        return Single(step, typed.outputs, typed.make if clear else None, typed.cost if clear else 1.0)
+
+    def _enter(self, name: str) -> None:
+        """Meet a blob that this segment reads before it writes it."""
+        type_, place = self.known(name)
+        self.types[name], self.keys[name] = type_, key_of(type_, place)
+        if is_static(type_):
+            self.plan.types[name], self.plan.places[name] = type_, place  # type: ignore[assignment]
+            self.plan.inputs[name] = None
+
+    def _crosses(self, step: Step) -> bool:
+        """Whether an input must be brought to where the operator reads it."""
+        places = self.plan.places
+        return any(
+            (places[name] is None) != step.reads_on_host(at) and not is_text(self.types[name])
+            for at, name in enumerate(step.op.inputs)
+            if name in places
         )
 
-    def _on_host(self, op: OperatorDef, operator: Operator) -> bool:
-        tagged = op.device is not None and op.device.kind == "cpu"
-        return self.two_places and (operator.on_host or tagged)
+    def _push_late(self, step: Step) -> None:
+        self._flush()
+        self.late.update(step.op.inputs, step.op.outputs)
+        self.plan.units.append(Late(step))
 
-    def _infer(self) -> None:
-        types = {name: type_ for name, (type_, _) in self.known.items()}
-        self.seen.update(self.known)
-        for index, (op, operator) in enumerate(zip(self.net.ops, self.operators, strict=True)):
-            found = infer_bound(operator, op, types, f"operator {index} of net {self.net.name!r}")
-            host = self._on_host(op, operator)
-            for name, type_ in zip(op.outputs, found, strict=True):
-                types[name] = type_
-                self._see(name, (type_, host or (self.two_places and is_text(type_))))
-            self.outputs.append(found)
-            named, written = nested_blobs(op)
-            self.nested |= named
-            self.loose |= written - set(op.outputs)
-        for name, (type_, _) in self.known.items():
-            self._see(name, self.known[name] if isinstance(type_, TensorType) else (type_, False))
-
-    def _see(self, name: str, what: Known) -> None:
-        type_ = what[0]
-        static = isinstance(type_, TensorType) and type_.is_static
-        if not static or self.seen.setdefault(name, what) != what:
-            self.loose.add(name)
-
-    def _find_aliases(self) -> None:
-        """An alias written once and not read before shares its input's buffer from the start; others are loose."""
-        writes: dict[str, int] = {}
-        for op in self.net.ops:
-            for name in op.outputs:
-                writes[name] = writes.get(name, 0) + 1
-        pairs = [
-            (source, name)
-            for op, operator in zip(self.net.ops, self.operators, strict=True)
-            for name, source in zip(op.outputs, _shared(op, operator), strict=True)
-            if source is not None
-        ]
-        self.aliased.update(name for pair in pairs for name in pair)
-        for source, name in pairs:
-            if name in self.known or writes[name] > 1 or source in self.loose:
-                self.loose.add(name)
-
-    def _units(self) -> Iterator[Unit]:
-        pending: list[Step] = []
-        group = Group()
-        for index, (op, operator) in enumerate(zip(self.net.ops, self.operators, strict=True)):
-            step = self._step(index, op, operator)
-            if self._groupable(step):
-                if pending and self._join(group, step):
-                    pending.append(step)
-                    continue
-                fresh = Group()
-                if self._join(fresh, step):
-                    if pending:
-                        yield GroupStep(tuple(pending), group)
-                    group, pending = fresh, [step]
-                    continue
-            if pending:
-                yield GroupStep(tuple(pending), group)
-                pending = []
-            yield self._with_kernel(step)
-        if pending:
-            yield GroupStep(tuple(pending), group)
-
-    def _step(self, index: int, op: OperatorDef, operator: Operator) -> Step:
-        touched = {*op.inputs, *op.outputs}
-        host = self._on_host(op, operator)
-        dynamic = has_effects(operator) or bool(touched & self.loose) or self._crosses(op, operator, host)
-        shared = _shared(op, operator)
-        return Step(index, op, operator, self.outputs[index], dynamic, host, shared)
-
-    def _crosses(self, op: OperatorDef, operator: Operator, host: bool) -> bool:
-        """Whether an input must be brought to where the operator reads it."""
-        if not self.two_places:
-            return False
-        wanted = [host or host_input(operator, i, len(op.inputs)) for i in range(len(op.inputs))]
-        known = [(self.seen[name], want) for name, want in zip(op.inputs, wanted, strict=True) if name in self.seen]
-        return any(lives != want and not is_text(type_) for (type_, lives), want in known)
-
-    def _groupable(self, step: Step) -> bool:
-        if not (self.grouped and step.bound.elementwise) or step.dynamic or step.host:
-            return False
-        count = len(step.op.inputs)
-        if self.two_places and any(host_input(step.bound, i, count) for i in range(count)):
-            return False  # the device cannot read it inside a kernel
-        return not self.aliased.intersection((*step.op.inputs, *step.op.outputs))
-
-    def _join(self, group: Group, step: Step) -> bool:
+    def _join(self, step: Step) -> bool:
+        """Add a step to the group under way, or to a new one."""
         op = step.op
-        types = {name: self.seen[name][0] for name in (*op.inputs, *op.outputs)}
-        return group.try_add(step.bound, op.inputs, op.outputs, types)
+        if step.shared or not self.executable.aliased.isdisjoint((*op.inputs, *op.outputs)):
+            return False
+        if self.target.two_places and (step.host or step.facts.host_inputs):
+            return False  # the device cannot read it inside a kernel
+        if not self._fusion.try_add(step, self.types):
+            fresh = Fusion()
+            if not fresh.try_add(step, self.types):
+                return False
+            self._flush()
+            self._fusion = fresh
+        return True
 
-    def _with_kernel(self, step: Step) -> Step:
-        names = {*step.op.inputs, *step.op.outputs}
-        if step.dynamic or any(step.shared) or names & self.aliased:
-            return step
-        inplace = bool(set(step.op.inputs) & set(step.op.outputs))
-        found = kernels.find(step.bound, "numpy" if step.host else self.backend.name, inplace)
-        if found is None:
-            return step
-        inputs = step.bound.formal_inputs.group([self.seen[n][0] for n in step.op.inputs])
-        return attrs.evolve(step, make=found(step.bound, inputs, step.types))  # type: ignore[arg-type]
+    def _flush(self) -> None:
+        """End the group under way."""
+        if self._fusion.steps:
+            self.plan.units.append(Fused(self._fusion))
+            self._fusion = Fusion()
 
-    def _finish_groups(self, units: Sequence[Unit], stored: set[str]) -> set[str]:
-        """Tell every group which of its results must reach memory; return all names that do."""
-        needed: set[str] = set()
+    # pieces
+
+    def _take_pieces(self) -> None:
+        """Ask for pieces of every run of planned steps, and take those that cost less than what they replace."""
+        units: list[Unit] = []
+        waiting: list[Single | Fused] = []
+        for unit in (*self.plan.units, None):
+            if isinstance(unit, Single | Fused) and unit.steps[0].facts.pure and not unit.steps[0].shared:
+                waiting.append(unit)
+                continue
+            units += self._in_pieces(waiting)
+            waiting = []
+            if unit is not None:
+                units.append(unit)
+        self.plan.units = units
+
+    def _in_pieces(self, units: list[Single | Fused]) -> list[Unit]:
+        """The units of one run, with pieces in the place of those that they cover."""
+        found: list[Unit] = []
+        while units:
+            steps = [step for unit in units for step in unit.steps]
+            ops = [(step.op, step.operator) for step in steps]
+            offers = [b.piece(ops, self.types) for b in steps[0].backends]
+            offer = best([o for o in offers if o is None or o.cost < self._cost(units, o.steps)])
+            ends = [sum(len(u.steps) for u in units[: n + 1]) for n in range(len(units))]
+            if offer is None or offer.steps not in ends:  # a piece may not cut a group
+                found.append(units.pop(0))
+                continue
+            found.append(Piece(steps[: offer.steps], offer.make))
+            units = units[ends.index(offer.steps) + 1 :]
+        return found
+
+    def _cost(self, units: Sequence[Single | Fused], count: int) -> float:
+        """What the first ``count`` steps cost as they are, relative to their bodies, each by its operations."""
+        total = plain = 0.0
+        for unit in units:
+            for step in unit.steps[: max(count, 0)]:
+                work = step.operator.cost(
+                    *([self.types[n] for n in names] for names in (step.op.inputs, step.op.outputs))
+                )
+                plain += work or 1
+                total += (work or 1) * (unit.cost if isinstance(unit, Single) else 0.5)
+            count -= len(unit.steps)
+        return total / max(plain, 1.0)
+
+    # memory
+
+    def _finish(self) -> None:
+        """Decide which blobs reach memory, and where that is."""
+        plan, elided, live = self.plan, self.executable.elided, self.executable.live
         memory: set[str] = set()
-        for unit in reversed(units):
-            written = {n for s in unit.steps for n in s.op.outputs}
-            stores = frozenset(written & (stored | needed)) if isinstance(unit, GroupStep) else frozenset(written)
-            for step in reversed(unit.steps):
-                needed -= set(step.op.outputs)
-                needed |= set(step.op.inputs)
-            if isinstance(unit, GroupStep):
-                unit.group.finish(stores)
-                memory.update(stores, needed.intersection(n for s in unit.steps for n in s.op.inputs))
-            else:
-                memory.update(stores, unit.op.inputs)
-        return memory
-
-
-def _shared(op: OperatorDef, operator: Operator) -> tuple[str | None, ...]:
-    """For each output the input whose memory it shares by definition."""
-    if not any(out.alias for out in operator.outputs):
-        return (None,) * len(op.outputs)
-    count = len(op.outputs)
-    formals: list[Any] = [operator.formal_outputs.formal_at(i, count) for i in range(count)]
-    places = [f.alias and operator.formal_inputs.first_index(f.alias, len(op.inputs)) for f in formals]
-    return tuple(None if at is None else op.inputs[at] for at in places)
-
-
-def is_text(type_: BlobType) -> bool:
-    """Whether a blob is a string tensor, which every workspace holds on the host."""
-    return isinstance(type_, TensorType) and type_.dtype is DType.STRING
-
-
-def host_input(operator: Operator, index: int, count: int) -> bool:
-    """Whether the operator reads input ``index`` on the host."""
-    formal: Any = operator.formal_inputs.formal_at(index, count)
-    return formal.host
-
-
-def needs(op: OperatorDef, name: str) -> bool:
-    """Whether an operator cannot run without its input ``name``."""
-    if name not in op.inputs:
-        return False
-    formals: Any = bound(op).formal_inputs.aligned(len(op.inputs))
-    return any(blob == name and not formal.lazy for blob, formal in zip(op.inputs, formals, strict=True))
+        for unit in plan.units:
+            if isinstance(unit, Fused):
+                last = unit.steps[-1].at
+                written = {n for s in unit.steps for n in s.op.outputs}
+                stores = {n for n in written if n not in elided or live(n, last)} if elided else written
+                unit.finish(stores, self.types)
+                memory.update(unit.buffers.values() if elided else ())
+            elif elided:
+                memory.update(*[(*s.op.inputs, *s.op.outputs) for s in unit.steps])
+        if not elided:
+            plan.writes = list(self.written)
+            return
+        here = elided.intersection(self.written)
+        cells = {n for n in here if n in self.late or n in plan.inputs or n in plan.aliases or live(n, plan.end - 1)}
+        cells |= here.intersection(plan.aliases.values())
+        plan.writes = [n for n in self.written if n not in here or n in cells]
+        private = [n for n in self.written if n in here and n not in cells and n in memory]
+        plan.private = share(plan.units, private, lambda n: (plan.types[n], plan.places[n]))

@@ -1,377 +1,422 @@
-"""``Program``: a net bound to the blobs of one workspace, ready to run any number of times."""
+"""``Program``: an executable in a frame. It interprets what is new and calls what is bound."""
 
 from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections import OrderedDict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from operator import length_hint
-from typing import TYPE_CHECKING, Any
-from weakref import ref
+from threading import get_ident
+from typing import Any
 
-from netdsl.errors import BlobError, RunError
-from netdsl.ir import BlobType, NetDef, OperatorDef, TensorType
-from netdsl.ops.xp import Stream
-from netdsl.runtime.backends import Backend, Call
-from netdsl.runtime.cells import Cell
-from netdsl.runtime.plan import GroupStep, Known, Plan, Planner, Step, Unit, needs
-from netdsl.runtime.refusals import check_keep, missing, resolve
-from netdsl.runtime.steps import Context, Rebind, bind_step
+from netdsl.errors import OutOfMemoryError, RunError
+from netdsl.ir import BlobType, NetDef
+from netdsl.runtime.backends import Later
+from netdsl.runtime.cells import Cell, Frame
+from netdsl.runtime.executable import Executable, no_collection
+from netdsl.runtime.groups import Call
+from netdsl.runtime.plan import Fused, Late, Piece, Plan, Unit, plan_of
+from netdsl.runtime.pool import Arena
+from netdsl.runtime.refusals import missing
+from netdsl.runtime.site import Site, bind, bind_plainly, interpret
+from netdsl.runtime.steps import Step
 from netdsl.runtime.values import numpy_dtype, type_of
 
-if TYPE_CHECKING:
-    from netdsl.runtime.workspace import Workspace
+BINDINGS = 64
+"""How many bindings a program keeps, one for each plan."""
 
-PLANS = 8
-"""How many plans a program keeps, by the types of what the net reads."""
+
+class Binding:
+    """A plan bound to the arrays of a frame: a flat list of calls, and where those of each unit end.
+
+    ``inputs`` are arrays that must be there as they are; ``outputs`` are those of cells that get them back,
+    as long as a cell still has the same buffer. All memory is the cells', the program's or the arena's.
+    """
+
+    __slots__ = ("arrays", "calls", "ends", "inputs", "next", "observed", "outputs", "plan", "ticks")
+
+    def __init__(self, plan: Plan, site: Site, private: dict[Any, Any], ticks: int) -> None:
+        self.plan, self.ticks = plan, ticks
+        self.inputs = [(cell, cell.value) for cell in map(site.cell, plan.inputs)]
+        self.outputs: list[tuple[str, Cell, Any, Any]] = []
+        self.arrays: dict[str, Any] = {name: array for name, (_, array) in zip(plan.inputs, self.inputs, strict=True)}
+        self.observed = [site.cell(name) for name in plan.observed]
+        self.next: tuple[Any, Binding] | None = None
+        self._allocate(site, private)
+        self.calls: list[Call] = []
+        self.ends: list[int] = []
+        for unit in plan.units:
+            self.calls += self._bind(unit, site)
+            self.ends.append(len(self.calls))
+        for at, (function, _) in enumerate(self.calls):
+            if type(function) is Later:
+                function.calls, function.at = self.calls, at
+
+    def _allocate(self, site: Site, private: dict[Any, Any]) -> None:
+        plan, arrays = self.plan, self.arrays
+        for name in plan.writes:
+            if name in plan.inputs:
+                continue
+            cell = site.cell(name)
+            held = cell.held
+            if name in plan.aliases:
+                array = arrays[plan.aliases[name]]
+                cell.share(array, plan.places[name])
+                if held is None or array is not held[0]:
+                    site.ledger.expect(name, cell, held)
+            else:
+                array = site.claim(name, plan.types[name], plan.places[name])
+            arrays[name] = array
+            self.outputs.append((name, cell, array, cell.base))
+        if plan.private:
+            self._share_private(site, private)
+
+    def _share_private(self, site: Site, private: dict[Any, Any]) -> None:
+        """Lay blobs that nobody keeps into the program's numbered buffers, which all its bindings use."""
+        plan = self.plan
+        wanted: dict[Any, int] = {}
+        slots = {n: (slot, plan.places[n], numpy_dtype(plan.types[n].dtype)) for n, slot in plan.private.items()}
+        for name, key in slots.items():
+            wanted[key] = max(wanted.get(key, 0), math.prod(plan.types[name].shape))  # type: ignore[arg-type]
+        for key, size in wanted.items():
+            before = private.get(key)
+            if before is None or before.size < size:
+                bytes_before = 0 if before is None else before.nbytes
+                site.frame.clock.budget.take(size * key[2].itemsize, "what keep= leaves unstored", bytes_before)
+                private[key] = (key[1] or site.target.host).empty((size,), key[2])
+        for name, key in slots.items():
+            shape: Any = plan.types[name].shape
+            flat = private[key][: math.prod(shape)]
+            if (order := plan.layouts.get(name)) is None:
+                self.arrays[name] = flat.reshape(shape)
+            else:
+                self.arrays[name] = flat.reshape([shape[axis] for axis in order]).transpose(
+                    [order.index(axis) for axis in range(len(order))]
+                )
+
+    def _bind(self, unit: Unit, site: Site) -> list[Call]:
+        arena, arrays = site.arena, self.arrays
+        if isinstance(unit, Late):
+            return [(interpret, (unit.steps[0], site))]
+        if isinstance(unit, Piece):
+            return unit.make(arrays, arena.begin())
+        if not isinstance(unit, Fused):
+            return bind(unit.steps[0], unit.make, unit.types, site, arrays, arena)
+        buffers = {at: arrays[name] for at, name in unit.buffers.items()}
+        shape = unit.fusion.shape or ()
+        calls = None if unit.make is None else unit.make(buffers, shape, arena.begin())
+        if calls is None:
+            return bind_plainly(unit.group, buffers, shape, site.side(unit.steps[0]), arena)
+        return calls
+
+    @property
+    def usable(self) -> bool:
+        """Whether the cells still have the buffers that the calls are bound to."""
+        return all(cell.base is base for _, cell, _, base in self.outputs)
+
+    def renew(self, site: Site, ticks: int) -> bool:
+        """Make the cells hold this binding's arrays again; return False where that cannot be."""
+        for cell, array in self.inputs:
+            if cell.value is not array:
+                return False
+        moved = []
+        for output in self.outputs:
+            name, cell, array, base = output
+            if cell.value is not array:
+                if base is None or cell.base is not base:
+                    return False
+                moved.append(output)
+            elif not cell.ready:
+                site.ledger.expect(name, cell, None)
+        for name, cell, array, _ in moved:
+            held = cell.held
+            cell.put(array, self.plan.places[name])
+            site.ledger.expect(name, cell, held)
+        self.ticks = ticks
+        return True
 
 
 class Program:
-    """A net bound to the blobs of a workspace: ``run()`` calls kernels on the arrays the blobs hold.
+    """An executable in a frame: ``run()`` interprets a net on types that are new, and calls its plan from then on."""
 
-    It binds again only when a blob that it is bound to got another array, and plans again when a
-    blob that the net reads got another type.
-    """
+    def __init__(self, frame: Frame, executable: Executable, arena: Arena, *, seen: bool = False) -> None:
+        self.frame, self.executable = frame, executable
+        self.site = Site(frame, executable, arena)
+        self._now = seen
+        self._reads = [self.site.cell(name) for name in executable.reads]
+        self._root: Binding | None = None
+        self._bindings: dict[Plan, Binding] = {}
+        self._private: dict[Any, Any] = {}
+        self._buffers = frame.clock.buffers
+        self._user: dict[int, object] = {}
 
-    def __init__(
-        self, workspace: Workspace, net: NetDef, keep: frozenset[str] | None = None, *, grouped: bool = True
-    ) -> None:
-        self.workspace, self.net, self.keep = workspace, net, keep
-        self.backend, self.host = workspace.backend, workspace.host
-        self.two_places = self.backend is not self.host
-        self.hooks: Sequence[Any] = ()
-        self.stale = True
-        self._grouped = grouped
-        self._operators = resolve(net)
-        if keep is not None:
-            check_keep(net, keep)
-        self._reads = tuple(net.read_first())
-        self._plans: OrderedDict[tuple[Known, ...], Plan] = OrderedDict()
-        self._plan: Plan | None = None
-        self._calls: list[Call] = []
-        self._ends: list[int] = []
-        self._fresh: deque[tuple[int, Cell, Any]] = deque()
-        self._skipped: dict[str, int] = {}
-        self._arrays: dict[str, Any] = {}
-        self._memories: dict[int, dict[str, Any]] = {}
-        self._run = 0
-        self._watched_run: Program | None = None
+    def __del__(self) -> None:
+        for buffer in getattr(self, "_private", {}).values():
+            self.frame.clock.budget.used -= buffer.nbytes
+
+    @property
+    def net(self) -> NetDef:
+        """The net that it runs."""
+        return self.executable.net
 
     @property
     def plan(self) -> Plan:
-        """The plan for what the workspace holds now.
+        """The plan of the first segment, for what the frame holds now.
 
         Raises:
             BlobError: blobs that the net reads are missing.
             InferenceError: blobs of types that an operator cannot accept.
         """
-        self._prepare()
-        assert self._plan is not None
-        return self._plan
+        return self._bound().plan
 
     @property
     def calls(self) -> int:
-        """How many bound functions one run calls."""
-        self._prepare()
-        return len(self._calls)
+        """How many bound functions the first segment calls."""
+        return len(self._bound().calls)
+
+    @property
+    def stale(self) -> bool:
+        """Whether some array was replaced since the last run."""
+        return self._root is None or self._root.ticks != self.frame.clock.ticks
 
     def run(self, times: int = 1, *, hooks: Iterable[Any] = ()) -> None:
-        """Run the net ``times`` times; with ``hooks``, operator by operator (see :mod:`netdsl.runtime.hooks`).
+        """Run the net ``times`` times; with ``hooks``, see :mod:`netdsl.runtime.hooks`.
 
         Raises:
             BlobError: a blob that the net reads does not exist; nothing has run.
+            RunError: it is running already.
             Exception: whatever an operator raises, with a note that tells which one; earlier operators' results stay.
         """
-        if hooks and (watching := tuple(hooks)):
-            self._run_watched(times, watching)
-            return
-        with self.backend.scope():
-            for _ in range(times):
-                self._begin()
-                self._go()
-
-    def _begin(self) -> None:
-        if self.stale:
-            self._prepare()
-        if self._plan is not None and self._plan.random:
-            self._run = self.workspace.count_run(self.net.name)
-
-    def _go(self) -> None:
-        """Run all calls once."""
-        calls = self._calls
-        while True:
-            waiting = iter(calls)
-            try:
-                for function, arguments in waiting:
-                    function(*arguments)
-                break
-            except Rebind:
-                at = len(self._calls) - length_hint(waiting)
-                unit = bisect_right(self._ends, at - 1)
-                self._bind()
-                calls = self._calls[self._ends[unit] :]
-            except BaseException as error:
-                self._fail(error, len(self._calls) - length_hint(waiting) - 1)
-                raise
-        if self._fresh:
-            self.settle(len(self.net.ops))
-        self._skipped.clear()
-
-    def _run_watched(self, times: int, hooks: Sequence[Any]) -> None:
-        """Run every operator for itself, between the hooks' ``before`` and ``after``."""
-        if self._watched_run is None:
-            self._watched_run = Program(self.workspace, self.net, self.keep, grouped=False)
-        program = self._watched_run
-        program.hooks = hooks
-        before = [h.before for h in hooks if hasattr(h, "before")]
-        after = [h.after for h in hooks if hasattr(h, "after")]
+        token, watching = object(), tuple(hooks) if hooks else ()
         try:
-            with program.backend.scope():
-                for _ in range(times):
-                    program._begin()
-                    for unit in range(len(program.net.ops)):
-                        program._step_watched(unit, before, after)
+            if self._user.setdefault(0, token) is not token:
+                raise RunError(
+                    f"net {self.net.name!r} is running already, in this program",
+                    fix="run it in another workspace, or wait until it has ended",
+                )
+            self._run(times, watching)
         finally:
-            program.hooks = ()
+            if self._user.get(0) is token:
+                self._user.clear()
 
-    def _step_watched(self, index: int, before: Sequence[Any], after: Sequence[Any]) -> None:
-        op = self.net.ops[index]
-        for call in before:
-            call(op, index, self.net)
-        start = self._ends[index - 1] if index else 0
-        for at in range(start, self._ends[index]):
-            function, arguments = self._calls[at]
-            try:
+    def _run(self, times: int, hooks: Sequence[Any]) -> None:
+        """Run within a scope of the backend, on scratch memory that no other thread uses meanwhile."""
+        thread, arena = get_ident(), self.site.arena
+        nested = arena.user.get(0) == thread  # an operator or a hook of another net runs this one
+        try:
+            if arena.user.setdefault(0, thread) != thread:
+                arena = self.frame.root.pool.arena(thread)
+                self._move(arena)
+            with self.site.target.base.scope():
+                for _ in range(times):
+                    self.once(hooks)
+        finally:
+            if not nested and arena.user.get(0) == thread:
+                arena.user.clear()
+
+    def _move(self, arena: Arena) -> None:
+        """Bind to other scratch memory from now on."""
+        self.site.arena = arena
+        self._bindings, self._root = {}, None
+
+    def once(self, hooks: Sequence[Any] = (), path: tuple[Any, ...] | None = None, outer: Site | None = None) -> None:
+        """Run the net once, within a scope of the backend; ``path`` and ``outer`` are those of what runs it."""
+        site, clock = self.site, self.frame.clock
+        site.hooks = hooks
+        if outer is not None:
+            site.stop = outer.stop
+            if site.arena is not outer.arena:
+                self._move(outer.arena)
+        if site.executions:
+            site.executions.clear()
+        by_unit = bool(hooks) and all(getattr(h, "units", False) for h in hooks)
+        binding = self._root
+        if binding is None or binding.ticks != clock.ticks or hooks:
+            binding = self._prepare(now=by_unit, watched=bool(hooks) and not by_unit)
+        if path is not None:
+            site.path = path
+        elif self.executable.random:
+            site.path = (self.frame.root.count_run(self.net),)
+        end = len(self.executable.steps)
+        while binding is not None:
+            site.start = binding.plan.start
+            if by_unit:
+                self._call_units(binding, hooks)
+            else:
+                self._call(binding)
+            if site.ledger.pending:
+                site.ledger.settle()
+            site.start = binding.plan.end
+            if site.start == end:
+                return
+            binding = self._after(binding, now=by_unit)
+        self._interpret(site.start, hooks)
+
+    # the ways to run a binding
+
+    def _call(self, binding: Binding) -> None:
+        """Call everything in order, with nothing in between."""
+        waiting = iter(binding.calls)
+        try:
+            for function, arguments in waiting:
                 function(*arguments)
-            except Rebind:
-                self._bind()
-            except BaseException as error:
-                self._fail(error, at)
-                raise
-        self.settle(index + 1)
-        values = tuple(self._value(name) for name in op.outputs) if after else ()
-        for call in after:
-            call(op, index, self.net, values)
+        except BaseException as error:
+            self._fail(error, binding, len(binding.calls) - length_hint(waiting) - 1)
+            raise
 
-    def _value(self, name: str) -> Any:
-        """What a blob of the net holds, on the host; None where nothing has written it."""
-        found, cell = self._arrays.get(name), self.workspace.cell(name)
-        if name in self._skipped:
-            return None
-        if found is None or (cell.value is found and not cell.ready):
-            found = cell.value if cell.ready else None
-        return self.backend.to_host(found) if self.two_places and self.backend.is_array(found) else found
+    def _call_units(self, binding: Binding, hooks: Sequence[Any]) -> None:
+        """Call everything in order, between the hooks' ``before_unit`` and ``after_unit``: what really runs."""
+        start = 0
+        for unit, end in zip(binding.plan.units, binding.ends, strict=True):
+            ops = [step.op for step in unit.steps]
+            for hook in hooks:
+                hook.before_unit(ops, unit.steps[0].index, self.net)
+            for at in range(start, end):
+                function, arguments = binding.calls[at]
+                try:
+                    function(*arguments)
+                except BaseException as error:
+                    self._fail(error, binding, at)
+                    raise
+            for hook in hooks:
+                hook.after_unit(ops, unit.steps[0].index, self.net)
+            start = end
 
     # planning and binding
 
-    def _prepare(self) -> None:
-        if not self.stale:
-            return
-        cells = [self.workspace.cell(name) for name in self._reads]
-        lacking = [cell.name for cell in cells if not cell.ready]
+    def _bound(self) -> Binding:
+        if self.stale:
+            self._prepare(now=True, watched=False)
+            self.site.ledger.restore()
+        assert self._root is not None
+        return self._root
+
+    def _prepare(self, *, now: bool, watched: bool) -> Binding | None:
+        """Return the binding of the first segment; None where the net is to be interpreted."""
+        site, ticks = self.site, self.frame.clock.ticks
+        lacking = [name for name, cell in zip(self.executable.reads, self._reads, strict=True) if not cell.ready]
         if lacking:
-            raise missing(lacking, self.net, self.workspace)
-        key = tuple([(cell.type, self.two_places and self.host.is_array(cell.value)) for cell in cells])
-        plan = self._plans.get(key)
-        if plan is None:
-            known = dict(zip(self._reads, key, strict=True))
-            plan = Planner(self.net, self._operators, known, self.backend, self.keep, self._grouped).make()
-            self._plans[key] = plan
-            if len(self._plans) > PLANS:
-                self._plans.popitem(last=False)
-        self._plans.move_to_end(key)
-        self._plan = plan
+            raise missing(lacking, self.net, self.frame)
+        for name in self.executable.elided:
+            cell = self.frame.cell(name)
+            if cell.elided_by is None:
+                cell.clear(elided_by=self.net.name)
+        site.start = 0
+        if watched:
+            self.executable.check(site.known)
+            return None
+        with self.executable.lock:
+            key = tuple([cell.key for cell in self._reads])
+            plan = plan_of(self.executable, None, key, site.known, now=now or self._now)
+            self._now = False
+            if plan is None or self._root is None:
+                self.executable.check(site.known)
+            self._root = None if plan is None else self._bind(plan, ticks)
+        return self._root
+
+    def _after(self, binding: Binding, *, now: bool) -> Binding | None:
+        """Return the binding of the segment behind ``binding``'s; None where the rest is to be interpreted."""
+        key = tuple([cell.key for cell in binding.observed])
+        ticks = self.frame.clock.ticks
+        if binding.next is not None and binding.next[0] == key and binding.next[1].ticks == ticks:
+            return binding.next[1]
+        with self.executable.lock:
+            plan = plan_of(self.executable, binding.plan, key, self.site.known, now=now)
+            if plan is None:
+                return None
+            found = self._bind(plan, ticks)
+        binding.next = (key, found)
+        return found
+
+    def _bind(self, plan: Plan, ticks: int) -> Binding:
+        found = self._bindings.get(plan)
         try:
-            self._bind()
+            if found is not None and found.renew(self.site, ticks):
+                return found
+            if len(self._bindings) >= BINDINGS:
+                self._bindings.pop(next(iter(self._bindings)))
+            with no_collection():
+                found = self._bindings[plan] = Binding(plan, self.site, self._private, ticks)
+            if self._buffers != self.frame.clock.buffers:  # some bindings may hold on to buffers of the past
+                self._buffers = self.frame.clock.buffers
+                self._bindings = {p: b for p, b in self._bindings.items() if b.usable}
         except BaseException:
-            self._restore()
+            self._bindings.pop(plan, None)
+            self.site.ledger.restore()
             raise
+        return found
 
-    def _bind(self) -> None:
-        """Bind the calls of the plan to the arrays that its blobs hold now."""
-        plan = self._plan
-        assert plan is not None
-        self._arrays = self._allocate(plan)
-        self._calls, self._ends = [], []
-        for unit in plan.units:
-            self._calls += self._bind_unit(unit)
-            self._ends.append(len(self._calls))
-        self.stale = False
+    # what is not bound
 
-    def _bind_unit(self, unit: Unit) -> list[Call]:
-        if isinstance(unit, Step):
-            return bind_step(unit, self, self._arrays)
-        calls = self.backend.compile_group(unit.group, {name: self._arrays[name] for name in unit.group.buffers})
-        if calls is not None:
-            return calls
-        return [call for step in unit.steps for call in bind_step(step, self, self._arrays)]
+    def _interpret(self, start: int, hooks: Sequence[Any]) -> None:
+        """Run the steps from ``start`` on one by one."""
+        site, net = self.site, self.net
+        before = [h.before for h in hooks if hasattr(h, "before")]
+        after = [h.after for h in hooks if hasattr(h, "after")]
+        frees = self.executable.last_uses if site.elided and not self._bindings else {}
+        for step in self.executable.steps[start:]:
+            for hook in before:
+                hook(step.op, step.index, net)
+            try:
+                interpret(step, site)
+            except BaseException as error:
+                site.ledger.restore()
+                raise self._told(error, (step,), {})
+            if after:
+                values = tuple([self._shown(name) for name in step.op.outputs])
+                for hook in after:
+                    hook(step.op, step.index, net, values)
+            for name in frees.get(step.at, ()):
+                site.scratch.pop(name).forget_buffer()
+        site.ledger.skipped.clear()
 
-    def _allocate(self, plan: Plan) -> dict[str, Any]:
-        me, arrays = ref(self), {}
-        pending = {cell.name for _, cell, _ in self._fresh}
-        writer: dict[str, int] = {}
-        shares: dict[str, str] = {}
-        for unit in plan.units:
-            for step in unit.steps:
-                for name, source in zip(step.op.outputs, step.shared, strict=True):
-                    writer.setdefault(name, step.index)
-                    if source is not None and not step.dynamic:
-                        shares[name] = source
-        for name in plan.elided:
-            self.workspace.cell(name).clear(elided_by=self.net.name)
-        for name in plan.stored:
-            cell = self.workspace.cell(name)
-            held, was_ready = cell.value, cell.ready
-            if name in shares:
-                cell.put(arrays[shares[name]])
-            elif name in plan.types:
-                arrays[name] = self._claim(cell, plan.types[name], plan.hosts[name])
-            if name in shares:
-                arrays[name] = cell.value
-            if name in arrays and name not in pending and (not was_ready or arrays[name] is not held):
-                cell.ready = False
-                self._fresh.append((writer.get(name, -1), cell, held if was_ready else None))
-            if name in plan.watched:
-                cell.watch(me)
-        self._fresh = deque(sorted(self._fresh, key=lambda item: item[0]))
-        arrays.update(self._private(plan))
-        return arrays
-
-    def _claim(self, cell: Cell, type_: TensorType, host: bool) -> Any:
-        backend = self.host if host else self.backend
-        try:
-            return cell.claim(backend, numpy_dtype(type_.dtype), _extents(type_))
-        except Exception as error:  # usually of memory
-            error.add_note(f"while allocating blob {cell.name!r}: {type_}     (of net {self.net.name!r})")
-            raise
-
-    def _private(self, plan: Plan) -> dict[str, Any]:
-        """Views of the buffers that blobs which nobody keeps share."""
-        sizes: dict[int, int] = {}
-        for name, slot in plan.private.items():
-            sizes[slot] = max(sizes.get(slot, 0), math.prod(_extents(plan.types[name])))
-        buffers: dict[int, Any] = {}
-        arrays: dict[str, Any] = {}
-        for name, slot in plan.private.items():
-            type_ = plan.types[name]
-            if slot not in buffers:
-                backend = self.host if plan.hosts[name] else self.backend
-                buffers[slot] = backend.empty((sizes[slot],), numpy_dtype(type_.dtype))
-            shape = _extents(type_)
-            arrays[name] = buffers[slot][: math.prod(shape)].reshape(shape)
-        return arrays
-
-    # what steps ask of their program
-
-    def side(self, step: Step) -> Backend:
-        """The backend a step runs on."""
-        return self.host if step.host else self.backend
-
-    def stream(self, step: Step) -> Stream:
-        """The random numbers of a step in the present run."""
-        device = step.op.device
-        seed = self.workspace.seed if device is None or device.random_seed is None else device.random_seed
-        return self.side(step).stream(seed, self.net.name, step.op.outputs[0], self._run)
-
-    def context(self, step: Step) -> Context:
-        """What a step with effects may do."""
-        return Context(self, step.op, self.side(step).xp, self._memories.setdefault(step.index, {}))
-
-    def skip(self, step: Step, name: str) -> None:
-        """Note that ``step`` leaves its output ``name`` unwritten in this run.
-
-        Raises:
-            BlobError: a later operator reads it, and nothing has written it before.
-        """
-        self.settle(step.index)
-        if self.workspace.cell(name).ready:
-            return
-        self._skipped[name] = step.index
-        reader = next((op for op in self._until_written(name, step.index) if needs(op, name)), None)
-        if reader is not None:
-            raise BlobError(
-                f"blob {name!r} does not exist in the workspace: {step.op.type} has not written it",
-                read_by=f"{reader}     (of net {self.net.name!r})",
-                added_at=reader.where,
-            )
-
-    def _until_written(self, name: str, index: int) -> Iterator[OperatorDef]:
-        """The operators after ``index`` up to the one that writes ``name``."""
-        for op in self.net.ops[index + 1 :]:
-            yield op
-            if name in op.outputs:
-                return
-
-    def settle(self, index: int) -> None:
-        """Declare written what operators before ``index`` wrote since the program was bound."""
-        while self._fresh and self._fresh[0][0] < index:
-            _, cell, held = self._fresh.popleft()
-            skipped_at = self._skipped.pop(cell.name, None)
-            if skipped_at is None:
-                cell.ready = True
-                continue
-            later = [i for i, op in enumerate(self.net.ops) if i > skipped_at and cell.name in op.outputs]
-            if later:
-                self._fresh = deque(sorted([*self._fresh, (later[0], cell, held)], key=lambda item: item[0]))
-
-    def after_effects(self, step: Step, *, wrote_by_name: bool) -> None:
-        """Look at what an operator wrote behind our back."""
-        plan = self._plan
-        assert plan is not None
-        moved = False
-        for index, name in enumerate(step.op.outputs):
-            bound, cell = self._arrays.get(name), self.workspace.cell(name)
-            if wrote_by_name and not cell.ready:
-                self.skip(step, name)
-            if bound is not None and name in plan.watched and cell.value is not bound:
-                if cell.ready and cell.type != step.types[index]:
-                    raise RunError(
-                        f"{step.op.type} wrote another type to {name!r} than it infers",
-                        expected=step.types[index],
-                        got=cell.type,
-                    )
-                moved = True
-        if moved:
-            raise Rebind
+    def _shown(self, name: str) -> Any:
+        """What a blob holds, on the host; None where nothing has written it."""
+        cell, device = self.site.cell(name), self.site.target.base
+        return None if not cell.ready else device.to_host(cell.value) if device.is_array(cell.value) else cell.value
 
     # errors
 
-    def _fail(self, error: BaseException, call: int) -> None:
-        """Tell which operator failed; give unwritten blobs back what they held."""
-        plan = self._plan
-        assert plan is not None
-        unit = plan.units[bisect_right(self._ends, call)]
-        first = unit.steps[0]
-        self.settle(first.index)
-        self._restore()
-        error.add_note("\n".join(self._note(unit, first)))
+    def _fail(self, error: BaseException, binding: Binding, call: int) -> None:
+        """Give unwritten blobs back what they held, and tell which operator failed."""
+        unit = binding.plan.units[bisect_right(binding.ends, call)]
+        self.site.settle_before(unit.steps[0])
+        if self.site.ledger.pending:
+            self.site.ledger.restore()
+        told = self._told(error, unit.steps, binding.arrays)
+        if told is not error:
+            raise told from error
 
-    def _restore(self) -> None:
-        """Give blobs that have not been written since the program was bound back what they held."""
-        for _, cell, held in self._fresh:
-            cell.clear()
-            if held is not None:
-                cell.put(held)
-                cell.ready = True
-        self.stale = bool(self._fresh) or self.stale
-        self._fresh.clear()
-        self._skipped.clear()
-
-    def _note(self, unit: Unit, first: Step) -> list[str]:
-        lines = [f"while running {first.op}     ({unit.place(self.net)})"]
-        if isinstance(unit, GroupStep) and len(unit.steps) > 1:
-            lines[0] = f"while running {first.op} to {unit.steps[-1].op}     ({unit.place(self.net)})"
+    def _told(self, error: BaseException, steps: Sequence[Step], arrays: dict[str, Any]) -> BaseException:
+        """The error with what it is about: the operators, their inputs, and the author's line."""
+        first, last = steps[0], steps[-1]
+        what, where = str(first.op), first.place
+        if len(steps) > 1:
+            what, where = f"{what} to {last.op}", f"operators {first.index} to {last.index} of net {self.net.name!r}"
+        lines = [f"while running {what}     ({where})"]
         for name in dict.fromkeys(first.op.inputs):
-            cell = self.workspace.cell(name)
-            array = self._arrays.get(name)
+            cell, array = self.site.cell(name), arrays.get(name)
             type_: BlobType | str = type_of(array) if array is not None else cell.type if cell.ready else "missing"
             lines.append(f"  {name} : {type_}")
         if first.op.where is not None:
             lines.append(f"  added at : {first.op.where}")
-        return lines
+        if isinstance(error, MemoryError) and not isinstance(error, OutOfMemoryError):
+            error = self._out_of_memory(error, first)
+        if isinstance(error, OutOfMemoryError):
+            error.tell(operator=f"{first.op}     ({first.place})", added_at=first.op.where)
+        error.add_note("\n".join(lines))
+        return error
 
-
-def _extents(type_: TensorType) -> tuple[int, ...]:
-    assert type_.shape is not None
-    return tuple(int(dim) for dim in type_.shape if dim is not None)
+    def _out_of_memory(self, error: MemoryError, step: Step) -> OutOfMemoryError:
+        """What an operator's own shortage of memory comes to: its outputs, their bytes, and what was left."""
+        typed = next(reversed(step.inferred.values()), None)
+        outputs = zip(step.op.outputs, typed.outputs if typed else (), strict=False)
+        made = OutOfMemoryError(
+            f"{step.op.type} found no memory",
+            outputs=", ".join(f"{name}: {type_}" for name, type_ in outputs) or None,
+            wanted=f"{typed.nbytes:,} bytes for them" if typed and typed.nbytes else None,
+            left=f"{self.frame.clock.budget.left:,} of {self.frame.clock.budget.limit:,} bytes",
+            why=error,
+        )
+        made.__cause__ = error
+        return made

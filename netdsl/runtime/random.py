@@ -1,8 +1,10 @@
-"""Random numbers that depend on seed, net, output and run only: not on order, threads or backend.
+"""Random numbers that depend on seed, stream and path only: not on order, threads, backend or a net's name.
 
-The words are those of ``numpy.random.Philox`` (4x64-10). Its 128-bit key is a hash of seed, net name
-and output name; the run counts in the highest word of its counter. A 64-bit word gives two 32-bit
-words, the low half first; every request begins with a fresh 64-bit word.
+A stream is the first output's name as it was when the operator was built. The path is the number of the run,
+counted for each net, and of every operator around the net that runs it (a loop, say) the stream and the number
+of the iteration. The words are those of ``numpy.random.Philox`` (4x64-10). Its 128-bit key is a hash of seed,
+stream and the path behind the run; the run counts in the highest word of its counter. A 64-bit word gives two
+32-bit words, the low half first; every request begins with a fresh 64-bit word.
 
 * ``uniform``: the high 24 bits of a 32-bit word, times 2**-24, scaled in float32: exact, hence equal everywhere.
 * ``integers``: the high 64 bits of word times span.
@@ -16,24 +18,25 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 _HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
-def philox_key(seed: int, net: str, output: str) -> np.ndarray:
-    """Return the two key words of one output of one net."""
-    text = "\0".join((str(seed), net, output)).encode()
+def philox_key(seed: int, stream: str, inner: Sequence[tuple[str, int]] = ()) -> np.ndarray:
+    """Return the two key words of one stream; ``inner`` is the path behind the number of the run."""
+    text = "\0".join((str(seed), stream, *(f"{name}\0{count}" for name, count in inner))).encode()
     return np.frombuffer(hashlib.blake2b(text, digest_size=16).digest(), "<u8")
 
 
 class PhiloxStream:
-    """The random numbers of one output in one run, as NumPy arrays."""
+    """The random numbers of one stream in one run, as NumPy arrays."""
 
-    def __init__(self, seed: int, net: str, output: str, run: int) -> None:
-        counter = np.array([0, 0, 0, run], np.uint64)
-        self._bits = np.random.Philox(key=philox_key(seed, net, output), counter=counter)
+    def __init__(self, seed: int, stream: str, path: Sequence[Any]) -> None:
+        counter = np.array([0, 0, 0, path[0]], np.uint64)
+        self._bits = np.random.Philox(key=philox_key(seed, stream, path[1:]), counter=counter)
 
     def words(self, count: int) -> np.ndarray:
         """The next ``count`` 64-bit words."""

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from netdsl.errors import BlobError, InferenceError, MissingKernelError, NetdslError, NetError, did_you_mean
 from netdsl.ir import BlobType, Dim, DType, NetDef, Opaque, TensorType
 from netdsl.ir.dims import same
 from netdsl.ops.schema import Operator, bound
 from netdsl.ops.validate import check_formals
-
-if TYPE_CHECKING:
-    from netdsl.runtime.workspace import Workspace
+from netdsl.runtime.cells import Frame
 
 _SHOWN = 10
 """How many names a line lists."""
@@ -48,19 +45,19 @@ def resolve(net: NetDef) -> list[Operator]:
     return found
 
 
-def missing(names: Sequence[str], net: NetDef, workspace: Workspace) -> BlobError:
-    """The error that the workspace lacks the blobs ``names``, which ``net`` reads."""
+def missing(names: Sequence[str], net: NetDef, frame: Frame) -> BlobError:
+    """The error that a frame lacks the blobs ``names``, which ``net`` reads."""
     name = names[0]
     index, reader = next((i, op) for i, op in enumerate(net.ops) if name in op.inputs)
     what = f"blob {name!r} does not exist in the workspace"
-    near = did_you_mean(name, set(workspace.blobs) - set(names))
+    near = did_you_mean(name, set(frame.root.blobs) - set(names))
     if len(names) > 1:
         what = f"{len(names)} blobs do not exist in the workspace: {_listed([repr(n) for n in names])}"
         near = None
-    elided = [n for n in names if workspace.cell(n).elided_by is not None]
+    elided = [by for n in names if (by := frame.cell(n).elided_by) is not None]
     hints: dict[str, str] = {}
     if elided:
-        hints["fix"] = f"net {workspace.cell(elided[0]).elided_by!r} does not store it; name it in keep="
+        hints["fix"] = f"net {elided[0]!r} does not store it; name it in keep="
     elif near is None:
         hints = _where_from(names, net)
     return BlobError(

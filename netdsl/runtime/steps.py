@@ -1,233 +1,225 @@
-"""Binding single operators: from a step of a plan and arrays to calls."""
+"""``Step``: one operator made ready for a target, and what follows for it from the types of its inputs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Sequence
+from functools import cache, cached_property
+from typing import Any
 
 import attrs
 
 from netdsl.analysis.infer import infer_bound
-from netdsl.errors import BlobError, RunError
-from netdsl.ir import BlobType, NetDef, Opaque, OperatorDef
-from netdsl.ops.schema import Runs, Samples
-from netdsl.ops.xp import ArrayModule
-from netdsl.runtime.backends import Backend, Call
-from netdsl.runtime.cells import Cell
-from netdsl.runtime.plan import Step, host_input, needs
-from netdsl.runtime.values import type_of
+from netdsl.errors import RunError
+from netdsl.ir import UNKNOWN, BlobType, NetDef, OperatorDef, TensorType
+from netdsl.ops.schema import Operator, stream_of
+from netdsl.runtime.backends import Backend, Make, best, engine_of
+from netdsl.runtime.values import dtype_of, is_text, numpy_dtype, type_of
 
-if TYPE_CHECKING:
-    from netdsl.runtime.program import Program
-
-
-class Rebind(Exception):
-    """An operator with effects gave another array to a blob that later calls are bound to; its program catches it."""
+INFERRED = 64
+"""For how many input types a step remembers its output types."""
 
 
 @attrs.frozen(eq=False)
-class Context:
-    """What an operator with effects is given (see :class:`netdsl.ops.context.RunContext`)."""
+class Target:
+    """What a net is made ready for: backends that share their arrays, in the order in which their offers count.
 
-    program: Program
-    op: OperatorDef
-    xp: ArrayModule
-    memory: dict[str, Any]
+    The last one holds the blobs, and runs what no other offers. ``host`` is where a device's blobs cross to.
+    """
 
-    def execute(self, net: NetDef) -> None:
-        """Run a nested net in the same workspace, under the same hooks."""
-        self.program.workspace.run(net, hooks=self.program.hooks)
+    backends: tuple[Backend, ...]
+    host: Backend
 
-    def fetch(self, name: str) -> Any:
-        """Return a blob of the workspace, as ``Workspace.fetch`` does."""
-        return self.program.workspace.fetch(name)
+    @cached_property
+    def base(self) -> Backend:
+        """The backend that holds the blobs."""
+        return self.backends[-1]
 
-    def write(self, text: str) -> None:
-        """Print one line to the workspace's ``output``."""
-        print(text, file=self.program.workspace.output)
-
-
-def bind_step(step: Step, program: Program, arrays: Mapping[str, Any]) -> list[Call]:
-    """Return the calls that run one operator."""
-    if step.dynamic:
-        return [(Dynamic(step, program, arrays), ())]
-    inputs = [arrays[name] for name in step.op.inputs]
-    targets = [arrays[name] for name in step.op.outputs]
-    grouped = step.bound.formal_inputs.group(inputs)
-    if step.make is not None:
-        return step.make(grouped, targets)
-    if targets and all(step.shared):
-        return []  # aliases share their input's buffer since the program was bound
-    backend, body = program.side(step), body_of(step, program)
-    if len(targets) == 1 and len(step.bound.outputs) == 1 and not step.bound.outputs[0].many:
-        return [(_one, (body, grouped, targets[0], backend.copyto, step))]
-    return [(_many, (body, grouped, inputs, targets, backend.copyto, step, program))]
+    @cached_property
+    def two_places(self) -> bool:
+        """Whether blobs may lie on a device or on the host."""
+        return not self.base.on_host
 
 
-def body_of(step: Step, program: Program) -> Callable[..., Any]:
-    """Return the body of an operator as a function of its inputs by formal."""
-    operator, xp = step.bound, program.side(step).xp
-    if isinstance(operator, Samples):
-        return partial(_sample, operator.sample, xp, program, step)
-    if isinstance(operator, Runs):
-        return partial(_run, operator.run, program, step)
-    return partial(operator.compute, xp)  # type: ignore[attr-defined]
+@attrs.frozen
+class Facts:
+    """What a class of operators declares, as the runtime asks for it."""
+
+    alias: bool
+    lazy: bool
+    effects: bool
+    samples: bool
+    pure: bool
+    rows: bool
+    host_inputs: bool
 
 
-def _sample(sample: Callable[..., Any], xp: Any, program: Program, step: Step, *values: Any) -> Any:
-    return sample(xp, program.stream(step), *values)
+@cache
+def facts_of(cls: Any) -> Facts:
+    """Return the facts of a class of operators."""
+    return Facts(
+        alias=any(out.alias for out in cls.outputs),
+        lazy=any(i.lazy for i in cls.inputs),
+        effects=hasattr(cls, "run"),
+        samples=hasattr(cls, "sample"),
+        pure=hasattr(cls, "compute"),
+        rows=any(out.rows for out in cls.outputs),
+        host_inputs=any(i.host for i in cls.inputs),
+    )
 
 
-def _run(run: Callable[..., Any], program: Program, step: Step, *values: Any) -> Any:
-    return run(program.context(step), *values)
+class Typed:
+    """What follows for a step from the types of its inputs: those of its outputs, and the best offer to run it."""
+
+    __slots__ = ("cost", "inputs", "make", "nbytes", "outputs", "static")
+
+    def __init__(self, step: Step, inputs: Sequence[BlobType], outputs: tuple[BlobType, ...]) -> None:
+        self.inputs, self.outputs = inputs, outputs
+        self.static = all([is_static(t) for t in outputs])
+        self.nbytes = sum([size_of(t) for t in outputs]) if self.static else 0
+        self.make: Make | None = None
+        self.cost = 1.0
+        if not (self.static and step.facts.pure and not step.shared):
+            return
+        if all([is_static(t) for t in inputs]):
+            grouped = step.operator.formal_inputs.group(inputs)
+            offers = [b.kernel(step.operator, grouped, outputs, inplace=step.inplace) for b in step.backends]  # type: ignore[arg-type]
+            if (found := best(offers)) is not None:
+                self.make, self.cost = found.make, found.cost
 
 
-def _one(body: Any, inputs: Sequence[Any], target: Any, copyto: Any, step: Step) -> None:
-    value = body(*inputs)
-    if type(value) is tuple:
-        (value,) = value
-    if value.shape != target.shape or value.dtype != target.dtype:
-        raise _contradiction(step, 0, type_of(value))
-    copyto(target, value)
+class Step:
+    """One operator of an executable: its record, its declaration with arguments bound, and what follows from both.
+
+    ``shared`` names for each output the input whose memory it shares by definition; ``named`` and ``writes``
+    are the blobs around it that nets nested in it name and write. ``host`` ones run on the host of a device.
+    """
+
+    __slots__ = (
+        *("at", "backends", "facts", "host", "index", "inferred", "inplace", "named", "net", "op", "operator"),
+        *("shared", "stream", "writes", "xp"),
+    )
+
+    def __init__(self, at: int, index: int, op: OperatorDef, operator: Operator, net: NetDef, target: Target) -> None:
+        self.at, self.index, self.op, self.operator, self.net = at, index, op, operator, net
+        self.facts = facts_of(type(operator))
+        self.shared = shared_memory(op, operator) if self.facts.alias else ()
+        self.named: frozenset[str] = frozenset()
+        self.writes: tuple[str, ...] | None = None
+        if self.facts.effects and any(True for _ in op.nested):
+            named, written = nested_blobs(op)
+            self.named, self.writes = frozenset(named), tuple(sorted(written - set(op.outputs)))
+        self.inplace = not set(op.outputs).isdisjoint(op.inputs)
+        self.inferred: dict[Any, Typed] = {}
+        tagged = op.device is not None and op.device.kind == "cpu"
+        self.host = target.two_places and (operator.on_host or tagged)
+        self.backends = (target.host,) if self.host else engine_of(target.backends, op.engine)
+        self.xp: Any = (target.host if self.host else target.base).xp
+        self.stream = stream_of(op)
+
+    @property
+    def place(self) -> str:
+        """Where the operator stands, in words."""
+        return f"operator {self.index} of net {self.net.name!r}"
+
+    def needs(self, at: int) -> bool:
+        """Whether the operator cannot run without its input ``at``."""
+        return not (self.facts.lazy and self._formal(at).lazy)
+
+    def reads_on_host(self, at: int) -> bool:
+        """Whether the operator wants its input ``at`` on the host."""
+        return self.host or (self.facts.host_inputs and self._formal(at).host)
+
+    def _formal(self, at: int) -> Any:
+        return self.operator.formal_inputs.formal_at(at, len(self.op.inputs))
+
+    def typed(self, key: Any, types: Sequence[BlobType]) -> Typed:
+        """Return what follows from inputs of these types; ``key`` is a cheap equal of them (see :attr:`Cell.key`)."""
+        found = self.inferred.get(key)
+        if found is None:
+            if len(self.inferred) >= INFERRED:
+                self.inferred.clear()
+            known = dict(zip(self.op.inputs, types, strict=True))
+            outputs = infer_bound(self.operator, self.op, known, self.place)
+            found = self.inferred[key] = Typed(self, types, outputs)
+        return found
 
 
-def _many(
-    body: Any,
-    grouped: Sequence[Any],
-    inputs: Sequence[Any],
-    targets: Sequence[Any],
-    copyto: Any,
-    step: Step,
-    program: Any,
-) -> None:
-    values = results(step, body(*grouped))
-    if any(t is i for t in targets for i in inputs):  # no result may be lost to the copying of another one
-        values = [_apart(value, inputs) for value in values]
-    for index, (value, target) in enumerate(zip(values, targets, strict=True)):
-        if value is None:
-            program.skip(step, step.op.outputs[index])
-        elif value.shape != target.shape or value.dtype != target.dtype:
-            raise _contradiction(step, index, type_of(value))
-        else:
-            copyto(target, value)
+def shared_memory(op: OperatorDef, operator: Operator) -> tuple[str | None, ...]:
+    """For each output the input whose memory it shares by definition."""
+    count = len(op.outputs)
+    formals: list[Any] = [operator.formal_outputs.formal_at(i, count) for i in range(count)]
+    places = [f.alias and operator.formal_inputs.first_index(f.alias, len(op.inputs)) for f in formals]
+    return tuple(None if at is None else op.inputs[at] for at in places)
 
 
-def _apart(value: Any, inputs: Sequence[Any]) -> Any:
-    if value is None or (getattr(value, "base", None) is None and not any(value is i for i in inputs)):
+def nested_blobs(op: OperatorDef) -> tuple[set[str], set[str]]:
+    """All blobs that the nets nested in ``op`` name, and those that they write."""
+    named: set[str] = set()
+    written: set[str] = set()
+    for _, net in op.nested:
+        for inner in net.ops:
+            more_named, more_written = nested_blobs(inner)
+            written |= {*inner.outputs, *more_written}
+            named |= {*inner.inputs, *inner.outputs, *more_named}
+    return named, written
+
+
+# what a body returned
+
+
+def results_of(step: Step, result: Any) -> list[Any]:
+    """Return what a body returned as one value per recorded output; None where it wrote nothing."""
+    count = len(step.op.outputs)
+    flat = step.operator.formal_outputs.results(result, count)
+    if len(flat) != count:
+        raise RunError(f"{step.op.type} returned {len(flat)} values", expected=count)
+    return flat
+
+
+def apart(value: Any, inputs: Sequence[Any]) -> Any:
+    """Return a value that shares no memory with the inputs."""
+    if not hasattr(value, "dtype") or (getattr(value, "base", None) is None and not any(value is i for i in inputs)):
         return value
     return value.copy()
 
 
-def results(step: Step, result: Any) -> list[Any]:
-    """Return what a body returned as one value per recorded output; None where it wrote nothing."""
-    flat = step.bound.formal_outputs.results(result, len(step.op.outputs))
-    if len(flat) != len(step.op.outputs):
-        raise RunError(f"{step.op.type} returned {len(flat)} values", expected=len(step.op.outputs))
-    return flat
+def check_type(step: Step, at: int, value: Any, type_: Any) -> None:
+    """Refuse a value of another type than the operator infers."""
+    if (type_.shape != value.shape or type_.dtype is not dtype_of(value)) and is_static(type_):
+        raise contradiction(step, at, type_, value)
 
 
-def _contradiction(step: Step, index: int, got: BlobType) -> RunError:
-    return RunError(
-        f"{step.op.type} computed another type for {step.op.outputs[index]!r} than it infers",
-        expected=step.types[index],
-        got=got,
-    )
+def contradiction(step: Step, at: int, type_: BlobType, value: Any) -> RunError:
+    what = f"{step.op.type} computed another type for {step.op.outputs[at]!r} than it infers"
+    return RunError(what, expected=type_, got=type_of(value))
 
 
-class Dynamic:
-    """The call of an operator whose blobs, or their types, are known only when it runs."""
-
-    def __init__(self, step: Step, program: Program, arrays: Mapping[str, Any]) -> None:
-        self.step, self.program, self.body = step, program, body_of(step, program)
-        self.backend: Backend = program.side(step)
-        self.inputs = [self._source(name, arrays) for name in step.op.inputs]
-        self.outputs = [self._source(name, arrays) for name in step.op.outputs]
-        count = len(step.op.inputs)
-        self.host = [step.host or host_input(step.bound, i, count) for i in range(count)]
-        self.lazy = [not needs(step.op, name) for name in step.op.inputs]
-        self.types: tuple[BlobType, ...] = step.types
-        self._checked: tuple[BlobType, ...] | None = None
-
-    def _source(self, name: str, arrays: Mapping[str, Any]) -> Any:
-        found = arrays.get(name)
-        return self.program.workspace.cell(name) if found is None else found
-
-    def __call__(self) -> None:
-        step, program = self.step, self.program
-        if step.effects:
-            program.settle(step.index)
-        values = [self._read(i, source) for i, source in enumerate(self.inputs)]
-        self._check(values)
-        result = self.body(*step.bound.formal_inputs.group(values))
-        if result is not None:
-            self._write(results(step, result), values)
-        if step.effects:
-            program.after_effects(step, wrote_by_name=result is None)
-
-    def _read(self, index: int, source: Any) -> Any:
-        value = source
-        if isinstance(source, Cell):
-            if not source.ready:
-                if self.lazy[index]:
-                    return None
-                raise BlobError(
-                    f"blob {source.name!r} does not exist in the workspace",
-                    read_by=f"{self.step.op}     ({self.step.place(self.program.net)})",
-                    added_at=self.step.op.where,
-                )
-            value = source.value
-        return self._cross(index, value) if self.program.two_places else value
-
-    def _cross(self, index: int, value: Any) -> Any:
-        """Bring a device array to the host where the operator reads it there; nothing else crosses."""
-        device, step = self.program.backend, self.step
-        if self.host[index]:
-            return device.to_host(value) if device.is_array(value) else value
-        if self.program.host.is_array(value) and not value.dtype.hasobject:
-            raise RunError(
-                f"blob {step.op.inputs[index]!r} lives on the host, and {step.op.type} reads it on the device",
-                backend=device.name,
-                fix="copy it to the device first, or run the operator on the CPU",
-            )
-        return value
-
-    def _check(self, values: Sequence[Any]) -> None:
-        types = tuple(map(_type_of_any, self.inputs, values))
-        if types != self._checked:
-            step = self.step
-            known = dict(zip(step.op.inputs, types, strict=True))
-            self.types = infer_bound(step.bound, step.op, known, step.place(self.program.net))
-            self._checked = types
-
-    def _write(self, values: Sequence[Any], inputs: Sequence[Any]) -> None:
-        if len(values) > 1:
-            values = [_apart(v, inputs) if hasattr(v, "dtype") else v for v in values]
-        for index, (value, output) in enumerate(zip(values, self.outputs, strict=True)):
-            self._write_one(index, value, output, inputs)
-
-    def _write_one(self, index: int, value: Any, output: Any, inputs: Sequence[Any]) -> None:
-        step, source = self.step, self.step.shared[index]
-        if value is None:
-            self.program.skip(step, step.op.outputs[index])
-        elif source is not None and isinstance(output, Cell):
-            output.put(inputs[step.op.inputs.index(source)])
-            output.ready = True
-        elif isinstance(output, Cell):
-            if isinstance(self.types[index], Opaque) or not hasattr(value, "dtype"):
-                output.hold(value, self.types[index])
-            else:
-                output.store(self._side(value), value)
-        elif value.shape != output.shape or value.dtype != output.dtype:
-            raise _contradiction(step, index, type_of(value))
-        else:
-            self._side(value).copyto(output, value)
-
-    def _side(self, value: Any) -> Backend:
-        return self.backend if self.backend.is_array(value) else self.program.host
+# types
 
 
-def _type_of_any(source: Any, value: Any) -> BlobType:
-    if isinstance(source, Cell):
-        return source.type
-    return type_of(value)
+def key_of(type_: BlobType, place: Backend | None) -> Any:
+    """What :attr:`Cell.key` is of a blob of this type in this place."""
+    if type_ is UNKNOWN:
+        return None
+    if not is_static(type_):
+        return type_
+    key = numpy_dtype(type_.dtype), type_.shape  # type: ignore[union-attr]
+    return key if place is None else (*key, place)
+
+
+def place_of(step: Step, type_: BlobType, target: Target) -> Backend | None:
+    """Where an output of a step lies: None on the host, where strings always are."""
+    return None if not target.two_places or step.host or is_text(type_) else target.base
+
+
+def is_static(type_: BlobType) -> bool:
+    """Whether a type is that of a tensor of known dtype and extents."""
+    if type(type_) is not TensorType or type_.dtype is None or type_.shape is None:
+        return False
+    return all([type(dim) is int for dim in type_.shape])
+
+
+def size_of(type_: Any) -> int:
+    """Bytes of a tensor of a static type."""
+    return math.prod(type_.shape) * numpy_dtype(type_.dtype).itemsize

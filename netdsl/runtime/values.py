@@ -28,6 +28,11 @@ def dtype_of(array: Any) -> DType | None:
     return _FROM_NUMPY.get(array.dtype)
 
 
+def is_text(type_: BlobType) -> bool:
+    """Whether a blob is a string tensor, which every workspace holds on the host."""
+    return isinstance(type_, TensorType) and type_.dtype is DType.STRING
+
+
 def type_of(value: Any) -> BlobType:
     """Return the type of what a blob holds; an object says in ``kind`` what kind of opaque blob it is."""
     if hasattr(value, "dtype") and hasattr(value, "shape"):

@@ -1,10 +1,11 @@
-"""``Workspace``: blobs by name, and the nets that run on them."""
+"""``Workspace``: the root frame, where blobs are fed and fetched and nets are run."""
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
-from collections.abc import Iterable
-from typing import Any, Protocol, TextIO
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Any, Protocol, Self, TextIO
 
 import attrs
 import numpy as np
@@ -14,12 +15,20 @@ from netdsl.ir import BlobType, NetDef
 from netdsl.runtime import backends
 from netdsl.runtime.backends import Backend
 from netdsl.runtime.backends import numpy as on_host
-from netdsl.runtime.cells import Cell
+from netdsl.runtime.cells import Cell, Clock, Frame
+from netdsl.runtime.executable import compile
+from netdsl.runtime.pool import Arena, Budget, Pool
 from netdsl.runtime.program import Program
+from netdsl.runtime.steps import Target
 from netdsl.runtime.values import as_tensor
 
 PROGRAMS, OPERATORS = 256, 16_384
 """How many nets a workspace remembers how to run: more than the first of small ones, with the second in all."""
+
+SEEN = 65_536
+"""How many nets that ran once are remembered, by their hashes."""
+
+Backends = str | Backend | Sequence[str | Backend]
 
 
 class HasDefinition(Protocol):
@@ -29,29 +38,64 @@ class HasDefinition(Protocol):
     def definition(self) -> NetDef: ...
 
 
-class Workspace:
-    """Blobs by name, isolated from every other workspace.
+class Workspace(Frame):
+    """Blobs by name, isolated from every other workspace but its ``parent``.
 
     Args:
-        backend: "numpy", "strict" (NumPy with a device's manners) or "cupy".
+        backend: "numpy", "strict" (NumPy with a device's manners) or "cupy", or several backends in the order
+            in which they may offer to run operators; the last holds the blobs, and the others share its arrays.
         seed: what random operators draw from; the same seed repeats everything.
         output: a text stream for operators that print; standard output by default.
+        parent: a workspace whose blobs are seen here: a name that it has is its blob, any other is this one's.
+        max_bytes: how many bytes all buffers of blobs and all scratch memory may have together; by default what
+            the machine, the control group of the process, or the device has. A child counts with its parent.
 
-    Use one workspace from one thread at a time.
+    Several nets of one workspace may run at once, each in one thread at a time (docs/threads.md). A workspace
+    is a context manager that closes itself.
     """
 
-    def __init__(self, backend: str | Backend = "numpy", *, seed: int = 0, output: TextIO | None = None) -> None:
-        self.backend = backends.get(backend)
-        self.host = self.backend if self.backend.name == "numpy" else on_host.make()
+    def __init__(
+        self,
+        backend: Backends | None = None,
+        *,
+        seed: int = 0,
+        output: TextIO | None = None,
+        parent: Workspace | None = None,
+        max_bytes: int | None = None,
+    ) -> None:
+        self.target = _target(backend, parent)
+        self.backend, self.host = self.target.base, self.target.host
+        if parent is None:
+            clock = Clock(Budget(self.backend.memory() if max_bytes is None else max_bytes))
+        elif max_bytes is not None:
+            raise NetError("a workspace with a parent shares its parent's memory", got=f"max_bytes={max_bytes}")
+        else:
+            clock = parent.clock
+        super().__init__(parent, clock)
+        self.root = self
+        self.pool: Pool = parent.pool if parent is not None else Pool(clock.budget)
         self.seed, self.output = seed, output
-        self._cells: dict[str, Cell] = {}
-        self._runs: Counter[str] = Counter()
+        self.functions: dict[str, Callable[..., Any]] = {}
+        """Functions that operators call by a token; a child sees its parent's."""
+        self.closed = False
+        self._runs: dict[int, int] = {}
         self._programs: OrderedDict[tuple[NetDef, frozenset[str] | None], Program] = OrderedDict()
         self._latest: dict[int, Program] = {}
         self._remembered = 0
+        self._seen: set[int] = set()
 
     def __repr__(self) -> str:
         return f"<Workspace on {self.backend.name}: {len(self.blobs)} blobs>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End what waits in this workspace, and refuse to run nets from now on; blobs can still be fetched."""
+        self.closed = True
 
     # blobs
 
@@ -64,13 +108,15 @@ class Workspace:
 
         Raises:
             InferenceError: a value that no tensor can hold.
+            OutOfMemoryError: one that is larger than the workspace has room for.
         """
         name = _name(name)
-        if self.backend is not self.host and self.backend.is_array(value):
+        device = self.target.two_places
+        if device and self.backend.is_array(value):
             self.cell(name).store(self.backend, value)
             return
         array, cell = as_tensor(name, value), self.cell(name)
-        if self.backend is self.host or self.host.is_array(cell.value) or array.dtype.hasobject:
+        if not device or self.host.is_array(cell.value) or array.dtype.hasobject:
             cell.store(self.host, array)
         else:
             cell.store(self.backend, self.backend.from_host(array))
@@ -84,20 +130,22 @@ class Workspace:
         cell = self._ready(_name(name))
         if self.host.is_array(cell.value):
             return np.array(cell.value)
+        if cell.event is not None:
+            self.backend.wait_for(cell.event)
         return self.backend.to_host(cell.value) if self.backend.is_array(cell.value) else cell.value
 
     @property
     def blobs(self) -> tuple[str, ...]:
-        """The names of all blobs, sorted."""
-        return tuple(sorted(name for name, cell in self._cells.items() if cell.ready))
+        """The names of all blobs of this workspace (not its parent's), sorted."""
+        return tuple(sorted(name for name, cell in list(self.cells.items()) if cell.ready))
 
     def __contains__(self, name: Any) -> bool:
-        cell = self._cells.get(_name(name))
+        cell = self.find(_name(name))
         return cell is not None and cell.ready
 
     def types(self) -> dict[str, BlobType]:
         """The type of every blob."""
-        return {name: self._cells[name].type for name in self.blobs}
+        return {name: self.cells[name].type for name in self.blobs}
 
     def remove(self, name: Any) -> None:
         """Delete a blob.
@@ -109,7 +157,7 @@ class Workspace:
 
     def reset(self) -> None:
         """Delete every blob, and begin the random numbers anew."""
-        for cell in self._cells.values():
+        for cell in self.cells.values():
             cell.clear()
         self._runs.clear()
 
@@ -119,25 +167,77 @@ class Workspace:
         """Return the program that runs ``net`` here.
 
         With ``keep``, only those blobs (and the state that the net reads before it writes it) can be
-        fetched after a run: the others share buffers, or are never stored.
+        fetched after a run: the others share buffers, are never stored, or, where nothing kept depends on
+        them, are not computed.
 
         Raises:
             UnknownOperatorError, SchemaError, MissingKernelError: the net cannot be executed.
         """
+        return self._find(net, keep, once=False)
+
+    def run(
+        self,
+        net: NetDef | HasDefinition | Program,
+        times: int = 1,
+        *,
+        keep: Iterable[Any] | None = None,
+        hooks: Iterable[Any] = (),
+    ) -> None:
+        """Run ``net``, ``times`` times; afterwards every blob of it can be fetched, or those of ``keep``.
+
+        What is run for the first time is interpreted; what is run again is planned, and remembered.
+        ``hooks`` observe every operator (see :mod:`netdsl.runtime.hooks`).
+
+        Raises:
+            BlobError: blobs that the net reads do not exist; nothing has run.
+            RunError: another thread runs the same net here.
+            Exception: whatever an operator raises, with a note that tells which one.
+        """
+        self._find(net, keep, once=times == 1).run(times, hooks=hooks)
+
+    def run_missing(self, net: NetDef | HasDefinition) -> tuple[str, ...]:
+        """Run those operators of an init net whose outputs are not all here yet; return the names they made."""
+        definition = _definition(net)
+        ops = [op for op in definition.ops if any(name not in self for name in op.outputs)]
+        made = dict.fromkeys(name for op in ops for name in op.outputs if name not in self)
+        self.run(attrs.evolve(definition, ops=ops))
+        return tuple(made)
+
+    def runs(self, net: NetDef | HasDefinition) -> int:
+        """Return how many runs of ``net`` have drawn random numbers here: the next one draws by this number."""
+        return self._runs.get(hash(_definition(net)), 0)
+
+    def set_runs(self, net: NetDef | HasDefinition, count: int) -> None:
+        """Let the next run of ``net`` draw as its run number ``count``, from 0, would: to go on with a training."""
+        if not 0 <= count < 1 << 64:
+            raise NetError("a number of runs makes no sense", expected="a whole number from 0", got=count)
+        self._runs[hash(_definition(net))] = count
+
+    def _find(self, net: NetDef | HasDefinition | Program, keep: Iterable[Any] | None, *, once: bool) -> Program:
+        if self.closed:
+            raise NetError("the workspace is closed")
         one = isinstance(keep, str) or hasattr(keep, "name")
         kept = None if keep is None else frozenset(map(_name, [keep] if one else keep))
         if isinstance(net, Program):
-            if net.workspace is not self or kept is not None:
+            if net.frame is not self or kept is not None:
                 raise NetError(f"a program of net {net.net.name!r} runs in its own workspace, with its own keep=")
             return net
         definition = _definition(net)
         latest = self._latest.get(id(definition))
-        if latest is not None and latest.net is definition and latest.keep == kept:
+        if latest is not None and latest.net is definition and latest.executable.keep == kept:
             return latest
         key = (definition, kept)
         program = self._programs.get(key)
         if program is None:
-            program = self._programs[key] = Program(self, definition, kept)
+            mark = hash(key)
+            seen = mark in self._seen
+            program = Program(self, compile(definition, self.target, kept), self.pool.arenas[0], seen=seen)
+            if once and not seen:
+                if len(self._seen) >= SEEN:
+                    self._seen.clear()
+                self._seen.add(mark)
+                return program
+            self._programs[key] = program
             self._remembered += len(definition.ops)
             self._forget()
         self._programs.move_to_end(key)
@@ -151,48 +251,26 @@ class Workspace:
             self._latest.pop(id(oldest.net), None)
             self._remembered -= len(oldest.net.ops)
 
-    def run(
-        self,
-        net: NetDef | HasDefinition | Program,
-        times: int = 1,
-        *,
-        keep: Iterable[Any] | None = None,
-        hooks: Iterable[Any] = (),
-    ) -> None:
-        """Run ``net``, ``times`` times; afterwards every blob of it can be fetched, or those of ``keep``.
-
-        ``hooks`` observe every operator (see :mod:`netdsl.runtime.hooks`).
-
-        Raises:
-            BlobError: blobs that the net reads do not exist; nothing has run.
-            Exception: whatever an operator raises, with a note that tells which one.
-        """
-        self.create(net, keep=keep).run(times, hooks=hooks)
-
-    def run_missing(self, net: NetDef | HasDefinition) -> tuple[str, ...]:
-        """Run those operators of an init net whose outputs are not all here yet; return the names they made."""
-        definition = _definition(net)
-        ops = [op for op in definition.ops if any(name not in self for name in op.outputs)]
-        made = dict.fromkeys(name for op in ops for name in op.outputs if name not in self)
-        self.run(attrs.evolve(definition, ops=ops))
-        return tuple(made)
-
     # for programs
 
-    def cell(self, name: str) -> Cell:
-        """Return the cell of a blob, which may not hold anything yet."""
-        found = self._cells.get(name)
-        if found is None:
-            found = self._cells[name] = Cell(name)
-        return found
+    def program(self, net: NetDef, frame: Frame, arena: Arena) -> Program:
+        """Return a program of a nested net in a frame of this workspace."""
+        return Program(frame, compile(net, self.target), arena)
 
-    def count_run(self, net: str) -> int:
-        """Return the number of this run of the nets called so, from 0: what random operators draw by."""
-        self._runs[net] += 1
-        return self._runs[net] - 1
+    def count_run(self, net: NetDef) -> int:
+        """Return the number of this run of a net, from 0."""
+        key = hash(net)
+        count = self._runs.get(key, 0)
+        self._runs[key] = count + 1
+        return count
+
+    def function(self, token: str) -> Callable[..., Any] | None:
+        """Return the function that this workspace or a parent has under ``token``."""
+        found = self.functions.get(token)
+        return self.parent.root.function(token) if found is None and self.parent is not None else found
 
     def _ready(self, name: str) -> Cell:
-        cell = self._cells.get(name)
+        cell = self.find(name)
         if cell is not None and cell.ready:
             return cell
         if cell is not None and cell.elided_by is not None:
@@ -202,6 +280,29 @@ class Workspace:
                 fix=f"name it there: keep=[..., {name!r}]",
             )
         raise BlobError(f"blob {name!r} does not exist in the workspace", did_you_mean=did_you_mean(name, self.blobs))
+
+
+def _target(backend: Backends | None, parent: Workspace | None) -> Target:
+    """What nets are made ready for: the parent's, the given backends, or NumPy."""
+    if backend is None:
+        return parent.target if parent is not None else _target("numpy", None)
+    named = [backend] if isinstance(backend, str | Backend) else list(backend)
+    if not named:
+        raise NetError("a workspace needs a backend", expected=", ".join(backends.NAMES))
+    found = tuple(map(backends.get, named))
+    if any(one.on_host is not found[-1].on_host for one in found):
+        raise NetError(
+            "backends of one workspace share their arrays",
+            got=", ".join(f"{one.name} ({'host' if one.on_host else 'device'})" for one in found),
+        )
+    if parent is not None and found != parent.target.backends:
+        raise NetError("a workspace has the backends of its parent", expected=parent.backend.name, got=backend)
+    return _made(found)
+
+
+@lru_cache(maxsize=64)
+def _made(found: tuple[Backend, ...]) -> Target:
+    return Target(found, found[-1] if found[-1].on_host else on_host.make())
 
 
 def _definition(net: NetDef | HasDefinition) -> NetDef:

@@ -12,7 +12,7 @@ import numpy as np
 from netdsl.analysis.infer import infer_bound
 from netdsl.errors import BlobError, MissingKernelError, did_you_mean
 from netdsl.ir import UNKNOWN, BlobType, NetDef, Opaque, OperatorDef
-from netdsl.ops.schema import Computes, Operator, Runs, Samples, bound
+from netdsl.ops.schema import Computes, Operator, Runs, Samples, bound, stream_of
 from netdsl.runtime import Workspace, backends
 from netdsl.runtime.values import as_tensor, type_of
 
@@ -28,7 +28,7 @@ class Plain:
     blobs: dict[str, Any] = attrs.field(factory=dict)
     seed: int = 0
     lines: list[str] = attrs.field(factory=list)
-    _runs: Counter[str] = attrs.field(factory=Counter)
+    _runs: Counter[int] = attrs.field(factory=Counter)
     _kinds: dict[str, BlobType] = attrs.field(factory=dict)
     _memories: dict[OperatorDef, dict[str, Any]] = attrs.field(factory=dict)
 
@@ -44,7 +44,7 @@ class Plain:
         with library.scope():
             for op in net.ops:
                 self._step(library, net, op)
-        self._runs[net.name] += 1
+        self._runs[hash(net)] += 1
 
     def type_of(self, name: str) -> BlobType:
         """The type of a blob; of one that is no tensor, what its operator said."""
@@ -65,7 +65,7 @@ class Plain:
         if isinstance(made, Runs):
             result = made.run(PlainContext(self, library.xp, op, self._memories.setdefault(op, {})), *inputs)
         elif isinstance(made, Samples):
-            stream = library.stream(self.seed, net.name, op.outputs[0], self._runs[net.name])
+            stream = library.stream(self.seed, stream_of(op), (self._runs[hash(net)],))
             result = made.sample(library.xp, stream, *inputs)
         elif isinstance(made, Computes):
             result = made.compute(library.xp, *inputs)

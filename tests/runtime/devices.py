@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from netdsl.runtime.backends import Backend, get
+from netdsl.runtime.pool import Arena, Budget
 from tests.runtime.cuda_programs import compiled
 from tests.runtime.formulas import assert_same, full
 
@@ -17,7 +18,9 @@ def check_groups(backend: Backend) -> None:
     """Groups compute, on the device's own buffers, what their bodies compute plainly on NumPy."""
     for name, _, arrays, plain, _, group in compiled(3001):
         own = {k: backend.from_host(arrays.get(k, np.zeros_like(a))) for k, a in plain.items()}
-        calls = backend.compile_group(group, own)
+        offer = backend.group(group)
+        assert offer is not None
+        calls = offer.make(own, group.shape, Arena(Budget(1 << 40)).begin())
         assert calls is not None
         with backend.scope():
             for function, args in calls:
@@ -37,7 +40,7 @@ def check_streams(backend: Backend) -> None:
         lambda s: s.integers((100,), -3, 9),
         lambda s: s.keep((100,), 0.3),
     ):
-        here, there = draw(get("numpy").stream(1, "net", "x", 2)), draw(backend.stream(1, "net", "x", 2))
+        here, there = draw(get("numpy").stream(1, "x", (2,))), draw(backend.stream(1, "x", (2,)))
         assert backend.is_array(there)
         assert_same(backend.to_host(there), here)
 

@@ -10,7 +10,10 @@ import numpy as np
 from netdsl.ir import DType, TensorType
 from netdsl.ops.schema import OPERATORS, In, Operator, Out, operator
 from netdsl.runtime import backends
-from netdsl.runtime.groups import Group
+from netdsl.runtime.blocks import BLOCK, Blocks
+from netdsl.runtime.groups import Call, Group
+from netdsl.runtime.pool import Arena, Budget
+from netdsl.runtime.site import bind_plainly
 
 Step = tuple[Operator, tuple[str, ...], tuple[str, ...]]
 Arrays = dict[str, np.ndarray]
@@ -38,6 +41,17 @@ def formula(
         return made.bind({})
 
     return declare
+
+
+def bind(group: Group, arrays: Mapping[str, np.ndarray], block: int = BLOCK) -> list[Call]:
+    """The calls that run a group on these arrays, in blocks of so many elements, or plainly where they overlap."""
+    own = {name: arrays[name] for name in group.buffers}
+    if backends.get("numpy").group(group).make(own, group.shape, ARENA.begin()) is None:
+        return bind_plainly(group, own, group.shape, backends.get("numpy"), ARENA)
+    return Blocks(group.graph, group.outputs, group.size).bind(own, group.shape, ARENA.begin(), block)
+
+
+ARENA = Arena(Budget(1 << 40))
 
 
 def types_of(arrays: Mapping[str, np.ndarray]) -> dict[str, TensorType]:
@@ -77,7 +91,7 @@ def run_parts(parts: Sequence[Group | Step], arrays: Arrays, block: int) -> None
     with np.errstate(all="ignore"):
         for part in parts:
             if isinstance(part, Group):
-                for function, args in part.bind(arrays, block):
+                for function, args in bind(part, arrays, block):
                     function(*args)
             else:
                 run_plain([part], arrays)

@@ -8,7 +8,7 @@ import pytest
 from netdsl.runtime.cuda_source import EXPRESSIONS, kernels, literal, pieces
 from netdsl.runtime.groups import Group
 from netdsl.runtime.trace import PRIMITIVES, Graph
-from tests.runtime.formulas import Step, assert_same, cut, full, run_plain, types_of
+from tests.runtime.formulas import Step, assert_same, bind, cut, full, run_plain, types_of
 from tests.runtime.test_groups import add, mul
 
 
@@ -61,6 +61,6 @@ def test_a_large_group_is_cut_and_what_pieces_share_is_stored():
     run_plain(steps, plain)
     with np.errstate(all="ignore"):
         for part in parts:
-            for function, args in part.bind(arrays):
+            for function, args in bind(part, arrays):
                 function(*args)
     assert_same(arrays["c40"], plain["c40"])

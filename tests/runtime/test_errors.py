@@ -219,7 +219,11 @@ def test_a_blob_too_large_for_memory_is_named():
     ws = workspace()
     with pytest.raises(MemoryError) as caught:
         ws.run(NetDef("big", [op("huge = ConstantFill()", shape=[1 << 46])]))
-    assert "while allocating blob 'huge': float32[70368744177664]     (of net 'big')" in notes(caught.value)
+    text = str(caught.value)
+    assert text.startswith("blob 'huge' does not fit into memory")
+    assert "wanted     : 281,474,976,710,656 bytes" in text
+    assert "type       : float32[70368744177664]" in text
+    assert "written by : huge = ConstantFill()     (operator 0 of net 'big')" in text
 
 
 def test_in_place_rules_hold_for_nets_from_files():

@@ -10,6 +10,7 @@ from netdsl.ops import bound
 from netdsl.runtime import Workspace
 from netdsl.runtime.backends.numpy import make
 from netdsl.runtime.kernels.numpy.wide import convert
+from tests.runtime.formulas import ARENA
 from tests.runtime.operators import net, op
 
 
@@ -121,7 +122,7 @@ def test_halves_are_converted_as_numpy_does_large_and_small():
     for scale in (1e-6, 1, 1e4):
         single = (values(3000, dtype="float32") * scale).astype(np.float32)
         half, back = np.empty(3000, np.float16), np.empty(3000, np.float32)
-        for function, arguments in [*convert(half, single), *convert(back, half)]:
+        for function, arguments in [*convert(half, single, ARENA), *convert(back, half, ARENA)]:
             function(*arguments)
         with np.errstate(all="ignore"):
             assert half.tobytes() == single.astype(np.float16).tobytes()

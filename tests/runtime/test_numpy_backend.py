@@ -11,6 +11,7 @@ from netdsl.ir import DType, Packed
 from netdsl.ops.xp import ArrayModule
 from netdsl.runtime import Workspace, kernels
 from netdsl.runtime.backends.numpy import make
+from netdsl.runtime.kernels.numpy import kernel
 from netdsl.runtime.values import numpy_dtype
 from tests.runtime.operators import RtSum, net
 
@@ -85,33 +86,33 @@ def test_every_dtype_has_one_of_numpy():
 # hot kernels
 
 
-def test_a_hot_kernel_writes_the_planned_buffer(monkeypatch):
-    monkeypatch.setattr(kernels, "_KERNELS", {})
+def test_a_hot_kernel_writes_the_planned_buffer(monkeypatch, way):
+    monkeypatch.setattr(kernel, "_kernels", {})
     given = []
 
-    @kernels.kernel(RtSum, "numpy")
+    @kernel(RtSum)
     def total(op, inputs, outputs):
         if inputs[0].rank != 1:
             return None
         given.append((op, inputs, outputs))
-        return lambda ins, outs: [(np.sum, (ins[0], None, None, outs[0]))]
+        return lambda ins, outs, scratch: [(np.sum, (ins[0], None, None, outs[0]))]
 
     ws = Workspace()
     ws.feed("x", np.float32([1, 2]))
     ws.feed("y", np.float32([[1, 2]]))
-    both = ws.create(net("s = RtSum(x)", "t = RtSum(y)"))
+    both = ws.create(net("s = RtSum(x)", "t = RtSum(y)", name=f"net of {way}"))
     both.run(2)
-    assert [len(entry) for entry in given] == [3]
+    assert {len(entry) for entry in given} == {3}
     assert [step.make is None for step in both.plan.units] == [False, True]
     assert ws.fetch("s") == ws.fetch("t") == 3
 
 
 def test_a_hot_kernel_that_cannot_work_in_place_is_not_asked_to(monkeypatch):
-    monkeypatch.setattr(kernels, "_KERNELS", {})
-    kernels.kernel(RtSum, "numpy")(lambda op, inputs, outputs: None)
-    assert kernels.find(RtSum(), "numpy", inplace=True) is None
-    kernels.kernel(RtSum, "numpy", inplace=True)(lambda op, inputs, outputs: None)
-    assert kernels.find(RtSum(), "numpy", inplace=True) is not None
+    monkeypatch.setattr(kernel, "_kernels", {})
+    kernel(RtSum)(lambda op, inputs, outputs: None)
+    assert kernel.find(RtSum(), inplace=True) is None
+    kernel(RtSum, inplace=True)(lambda op, inputs, outputs: None)
+    assert kernel.find(RtSum(), inplace=True) is not None
 
 
 def test_a_module_of_kernels_that_is_broken_is_not_taken_for_missing(monkeypatch):

@@ -11,11 +11,11 @@ from netdsl.runtime.random import PhiloxStream, philox_key
 
 
 def stream(output: str = "y", run: int = 0, seed: int = 7) -> PhiloxStream:
-    return PhiloxStream(seed, "net", output, run)
+    return PhiloxStream(seed, output, (run,))
 
 
 def test_words_are_numpys():
-    generator = np.random.Philox(key=philox_key(7, "net", "y"), counter=[0, 0, 0, 2])
+    generator = np.random.Philox(key=philox_key(7, "y"), counter=[0, 0, 0, 2])
     assert stream(run=2).words(9).tolist() == [int(generator.random_raw()) for _ in range(9)]
 
 
@@ -26,7 +26,8 @@ def test_streams_differ_by_seed_output_and_run():
 
 
 def test_names_do_not_run_together():
-    assert philox_key(1, "a", "bc").tolist() != philox_key(1, "ab", "c").tolist()
+    assert philox_key(1, "a", [("bc", 0)]).tolist() != philox_key(1, "ab", [("c", 0)]).tolist()
+    assert philox_key(1, "a", [("b", 1), ("c", 0)]).tolist() != philox_key(1, "a", [("b", 0), ("c", 1)]).tolist()
 
 
 def test_uniform_has_24_bits():

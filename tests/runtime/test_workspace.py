@@ -195,16 +195,6 @@ def test_of_large_nets_fewer_are_remembered(monkeypatch):
     assert ws.create(nets[0]) is not first
 
 
-def test_a_blob_forgets_nets_that_are_gone(monkeypatch):
-    monkeypatch.setattr("netdsl.runtime.workspace.OPERATORS", 0)
-    ws = Workspace()
-    ws.feed("x", [1.0])
-    for number in range(300):
-        ws.run(net("y = RtAdd(x, x)", name=f"net{number}"))
-    assert sum(ref() is not None for ref in ws.cell("x")._watchers) == len(ws._programs)
-    assert len(ws.cell("x")._watchers) <= len(ws._programs) + 1
-
-
 @pytest.mark.parametrize("what", ["net", None, []])
 def test_what_is_no_net_cannot_run(what):
     with pytest.raises(TypeError, match="a net to run is a Net, a NetDef or a Program"):

@@ -6,20 +6,19 @@ import functools
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from netdsl.errors import MissingExtraError, RunError
 from netdsl.ops.xp import Array, Stream
-from netdsl.runtime.backends import Backend, Call
+from netdsl.runtime.backends import Backend, Offer
 from netdsl.runtime.backends import numpy as host
 from netdsl.runtime.backends.hoststream import HostStream
 from netdsl.runtime.backends.strict import manifest
 from netdsl.runtime.cuda_source import OPTIONS, PREAMBLE, Kernel, kernels, pieces
-
-if TYPE_CHECKING:
-    from netdsl.runtime.groups import Group
+from netdsl.runtime.groups import Call, Group
+from netdsl.runtime.pool import Arena
 
 
 @functools.cache
@@ -107,6 +106,7 @@ class CupyBackend(Backend):
     """Blobs are CuPy arrays on the current device; nothing moves by itself."""
 
     name = "cupy"
+    engines = frozenset(["CUPY"])
 
     def __init__(self) -> None:
         self._cupy, self._numpy = library(), host.make()
@@ -127,26 +127,45 @@ class CupyBackend(Backend):
     def from_host(self, a: np.ndarray) -> Array:
         return self.xp.from_host(a)
 
-    def stream(self, seed: int, net: str, output: str, run: int) -> Stream:
-        return HostStream(self._numpy.stream(seed, net, output, run), self.from_host)
+    def stream(self, seed: int, name: str, path: Sequence[Any]) -> Stream:
+        return HostStream(self._numpy.stream(seed, name, path), self.from_host)
 
-    def compile_group(self, group: Group, buffers: Mapping[str, Array]) -> list[Call] | None:
-        arrays = {name: buffers[name] for name in group.buffers}
-        bounds = sorted((a.data.ptr, a.data.ptr + a.nbytes) for a in arrays.values() if a.nbytes)
-        apart = all(high <= low for (_, high), (low, _) in itertools.pairwise(bounds))
-        if not apart or not all(a.flags.c_contiguous for a in arrays.values()):
-            return None
-        flat = {name: a.reshape(-1) for name, a in arrays.items()}
-        calls: list[Call] = []
-        for part in pieces(group):
-            for name in part.buffers:
+    def memory(self) -> int:
+        return int(self._cupy.cuda.runtime.memGetInfo()[1])
+
+    def event(self) -> Any:
+        event = self._cupy.cuda.Event(disable_timing=True)
+        event.record()
+        return event
+
+    def wait_for(self, event: Any) -> None:
+        self._cupy.cuda.get_current_stream().wait_event(event)
+
+    def group(self, group: Group) -> Offer | None:
+        parts = pieces(group)
+        sources = [[(kernel, compiled(kernel)) for kernel in kernels(part)] for part in parts]
+
+        def make(buffers: Mapping[str, Array], shape: tuple[int, ...], scratch: Arena) -> list[Call] | None:
+            arrays = {name: buffers[name] for name in group.buffers}
+            bounds = sorted((a.data.ptr, a.data.ptr + a.nbytes) for a in arrays.values() if a.nbytes)
+            apart = all(high <= low for (_, high), (low, _) in itertools.pairwise(bounds))
+            if not apart or not all(a.flags.c_contiguous for a in arrays.values()):
+                return None
+            flat = {name: a.reshape(-1) for name, a in arrays.items()}
+            known, memory = group.shapes(shape), scratch.on(self, self._bytes)
+            for name in itertools.chain.from_iterable(part.buffers for part in parts):
                 if name not in flat:  # one piece leaves it to the next; the group as a whole does not store it
-                    dtype, shape = group.known[name]
-                    flat[name] = self._cupy.empty(math.prod(shape), dtype)
-            for kernel in kernels(part):
-                names = (*kernel.loads, *kernel.uniforms, *kernel.stores)
-                calls.append((compiled(kernel), tuple(flat[name] for name in names)))
-        return calls
+                    dtype, extents = known[name]
+                    flat[name] = memory((math.prod(extents),), dtype)
+            return [
+                (run, tuple(flat[name] for name in (*kernel.loads, *kernel.uniforms, *kernel.stores)))
+                for kernel, run in itertools.chain.from_iterable(sources)
+            ]
+
+        return Offer(make)
+
+    def _bytes(self, size: int) -> Array:
+        return self._cupy.empty((size,), np.uint8)
 
 
 @functools.cache

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from netdsl.ir import Packed
+from netdsl.ir import Packed, TensorType
+from netdsl.ops.schema import Operator
 from netdsl.ops.xp import Array, ArrayModule, Stream
-from netdsl.runtime.backends import Backend, Call
+from netdsl.runtime.backends import Backend, Offer
+from netdsl.runtime.blocks import Blocks
+from netdsl.runtime.groups import Call, Group
+from netdsl.runtime.kernels.numpy import kernel
+from netdsl.runtime.pool import Arena
 from netdsl.runtime.random import PhiloxStream
 from netdsl.runtime.values import numpy_dtype
-
-if TYPE_CHECKING:
-    from netdsl.runtime.groups import Group
 
 
 def windows_of(
@@ -75,9 +78,11 @@ class NumpyModule:
 
 
 class NumpyBackend(Backend):
-    """Blobs are NumPy arrays."""
+    """Blobs are NumPy arrays. It offers hot kernels, and groups as blocks that stay in the cache."""
 
     name = "numpy"
+    engines = frozenset(["NUMPY"])
+    on_host = True
     array_type = np.ndarray
 
     def __init__(self) -> None:
@@ -95,14 +100,35 @@ class NumpyBackend(Backend):
     def from_host(self, a: np.ndarray) -> np.ndarray:
         return np.array(a, order="C")
 
-    def stream(self, seed: int, net: str, output: str, run: int) -> Stream:
-        return PhiloxStream(seed, net, output, run)
-
-    def compile_group(self, group: Group, buffers: Mapping[str, np.ndarray]) -> list[Call] | None:
-        return group.bind(buffers)
+    def stream(self, seed: int, name: str, path: Sequence[Any]) -> Stream:
+        return PhiloxStream(seed, name, path)
 
     def scope(self) -> AbstractContextManager[object]:
         return np.errstate(all="ignore")
+
+    def kernel(
+        self, op: Operator, inputs: Sequence[Any], outputs: Sequence[TensorType], *, inplace: bool
+    ) -> Offer | None:
+        found = kernel.find(op, inplace)
+        make = None if found is None else found(op, inputs, outputs)
+        return None if make is None else Offer(make)
+
+    def group(self, group: Group) -> Offer | None:
+        blocks = Blocks(group.graph, group.outputs, group.size)
+
+        def make(buffers: Mapping[str, np.ndarray], shape: tuple[int, ...], scratch: Arena) -> list[Call] | None:
+            arrays = [buffers[name] for name in group.buffers]
+            if not all([a.flags.c_contiguous and a.flags.aligned for a in arrays]) or overlap(arrays):
+                return None
+            return blocks.bind(buffers, shape, scratch)
+
+        return Offer(make)
+
+
+def overlap(arrays: Iterable[np.ndarray]) -> bool:
+    """Whether any two share memory, by sorted address ranges: there may be thousands."""
+    bounds = sorted([np.lib.array_utils.byte_bounds(a) for a in arrays if a.size])
+    return any(low < high for (_, high), (low, _) in itertools.pairwise(bounds))
 
 
 @functools.lru_cache(maxsize=1)

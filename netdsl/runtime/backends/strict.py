@@ -12,18 +12,17 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from netdsl.ops.xp import Array, Stream
-from netdsl.runtime.backends import Backend, Call
+from netdsl.runtime.backends import Backend, Offer
 from netdsl.runtime.backends import numpy as host
 from netdsl.runtime.backends.hoststream import HostStream
+from netdsl.runtime.groups import Call, Group
+from netdsl.runtime.pool import Arena
 from netdsl.runtime.values import numpy_dtype
-
-if TYPE_CHECKING:
-    from netdsl.runtime.groups import Group
 
 
 @functools.cache
@@ -282,6 +281,7 @@ class StrictBackend(Backend):
     """Blobs are device arrays, whose memory is the host's."""
 
     name = "strict"
+    engines = frozenset(["STRICT"])
     array_type = DeviceArray
 
     def __init__(self) -> None:
@@ -300,11 +300,16 @@ class StrictBackend(Backend):
     def from_host(self, a: np.ndarray) -> DeviceArray:
         return self.xp.from_host(a)
 
-    def stream(self, seed: int, net: str, output: str, run: int) -> Stream:
-        return HostStream(self._numpy.stream(seed, net, output, run), self.from_host)
+    def stream(self, seed: int, name: str, path: Sequence[Any]) -> Stream:
+        return HostStream(self._numpy.stream(seed, name, path), self.from_host)
 
-    def compile_group(self, group: Group, buffers: Mapping[str, DeviceArray]) -> list[Call] | None:
-        return group.bind({name: array._host for name, array in buffers.items()})
+    def group(self, group: Group) -> Offer | None:
+        offer: Any = self._numpy.group(group)
+
+        def make(buffers: Mapping[str, DeviceArray], shape: tuple[int, ...], scratch: Arena) -> list[Call] | None:
+            return offer.make({name: array._host for name, array in buffers.items()}, shape, scratch)
+
+        return Offer(make)
 
     def scope(self) -> AbstractContextManager[object]:
         return self._numpy.scope()

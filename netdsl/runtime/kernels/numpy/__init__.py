@@ -1,1 +1,6 @@
-"""Hot kernels on NumPy."""
+"""Hot kernels for NumPy arrays."""
+
+from netdsl.runtime.kernels import Registry
+
+kernel = Registry(__name__)
+"""Registers a kernel: ``@kernel(FC)``."""

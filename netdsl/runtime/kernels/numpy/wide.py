@@ -12,19 +12,20 @@ import numpy as np
 
 from netdsl.runtime.backends import Call
 from netdsl.runtime.blocks import Blocks
+from netdsl.runtime.pool import Arena
 from netdsl.runtime.trace import Graph
 
 HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 
 
-def convert(target: np.ndarray, source: np.ndarray) -> list[Call]:
+def convert(target: np.ndarray, source: np.ndarray, scratch: Arena) -> list[Call]:
     """The calls that copy one contiguous array into another of the same shape, converting it."""
     if target.dtype == source.dtype:
         return [(np.copyto, (target, source))]
     graph = Graph()
     given = graph.node("input", (), source.dtype, "source", source.shape)
     outputs = {"target": graph.cast(given, target.dtype)}
-    return Blocks(graph, outputs, source.size).bind({"source": source, "target": target})
+    return Blocks(graph, outputs, source.size).bind({"source": source, "target": target}, source.shape, scratch)
 
 
 class Wide:
@@ -33,7 +34,8 @@ class Wide:
     Arrays of other dtypes stand for themselves.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, scratch: Arena) -> None:
+        self._scratch = scratch
         self.before: list[Call] = []
         self.after: list[Call] = []
 
@@ -41,16 +43,16 @@ class Wide:
         """Return what holds the values of ``a`` once ``before`` ran."""
         if a.dtype != HALF:
             return a
-        made = np.empty(a.shape, SINGLE)
-        self.before += convert(made, a)
+        made = self._scratch(a.shape, SINGLE)
+        self.before += convert(made, a, self._scratch)
         return made
 
     def write(self, a: np.ndarray) -> np.ndarray:
         """Return what to write for ``after`` to bring it to ``a``."""
         if a.dtype != HALF:
             return a
-        made = np.empty(a.shape, SINGLE)
-        self.after += convert(a, made)
+        made = self._scratch(a.shape, SINGLE)
+        self.after += convert(a, made, self._scratch)
         return made
 
     def around(self, calls: list[Call]) -> list[Call]:

@@ -10,28 +10,29 @@ import numpy as np
 from netdsl.ir import TensorType
 from netdsl.ops.loss.accuracy import Accuracy
 from netdsl.ops.loss.softmax_with_loss import check_classes
-from netdsl.runtime.backends import Call
-from netdsl.runtime.kernels import Make, kernel
+from netdsl.runtime.backends import Call, Make
+from netdsl.runtime.kernels.numpy import kernel
+from netdsl.runtime.pool import Arena
 
 _xp: Any = np
 _sum: Any = np.add.reduce
 
 
-@kernel(Accuracy, "numpy")
+@kernel(Accuracy)
 def accuracy(op: Accuracy, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Make | None:
     """The formula of the body with ``out=``; matrices that are empty run generically."""
     if not all(inputs[0].shape or ()):
         return None
 
-    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[Call]:
+    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray], scratch: Arena) -> list[Call]:
         scores, labels = arrays
         n, classes = scores.shape
         unsigned, column = labels.view(np.uint32), labels.reshape(n, 1)
-        starts, places = np.arange(n) * classes, np.empty(n, np.intp)
-        own, order = np.empty(n, scores.dtype), np.arange(classes, dtype=np.int32)
-        better, equal, lower = (np.empty((n, classes), bool) for _ in range(3))
-        ranks, right = np.empty(n, np.intp), np.empty(n, bool)
-        total = np.empty((), np.float32)
+        starts, places = np.arange(n) * classes, scratch((n,), np.intp)
+        own, order = scratch((n,), scores.dtype), np.arange(classes, dtype=np.int32)
+        better, equal, lower = (scratch((n, classes), bool) for _ in range(3))
+        ranks, right = scratch((n,), np.intp), scratch((n,), bool)
+        total = scratch((), np.float32)
 
         def check() -> None:
             if unsigned.max() >= classes:  # as unsigned numbers, those below 0 are large

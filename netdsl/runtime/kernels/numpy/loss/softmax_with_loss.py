@@ -9,9 +9,10 @@ import numpy as np
 
 from netdsl.ir import TensorType
 from netdsl.ops.loss.softmax_with_loss import SoftmaxWithLoss, SoftmaxWithLossGradient, check_classes
-from netdsl.runtime.backends import Call
-from netdsl.runtime.kernels import Make, kernel
+from netdsl.runtime.backends import Call, Make
+from netdsl.runtime.kernels.numpy import kernel
 from netdsl.runtime.kernels.numpy.nn.softmax import as_rows, covers, exps, shift
+from netdsl.runtime.pool import Arena
 
 _xp: Any = np
 _Op = SoftmaxWithLoss | SoftmaxWithLossGradient
@@ -26,7 +27,9 @@ def _covers(op: _Op, inputs: Sequence[TensorType | None]) -> bool:
 class _Rows:
     """The labels of one run as places in the flat scores, and the factor of each row."""
 
-    def __init__(self, op: _Op, labels: np.ndarray, weights: np.ndarray | None, rows: np.ndarray) -> None:
+    def __init__(
+        self, op: _Op, labels: np.ndarray, weights: np.ndarray | None, rows: np.ndarray, scratch: Arena
+    ) -> None:
         self.n, self.classes = rows.shape
         self.name = type(op).__name__
         self.labels, self.unsigned = labels.reshape(-1), labels.reshape(-1).view(np.uint32)
@@ -34,7 +37,7 @@ class _Rows:
         self.averages = op.average_by_batch_size
         self.scale = op.scale
         self.starts = np.arange(self.n) * self.classes
-        self.places = np.empty(self.n, np.intp)
+        self.places = scratch((self.n,), np.intp)
 
     def locate(self) -> None:
         """Find the places; RunError where a label is no class (as unsigned numbers, those below 0 are large)."""
@@ -51,17 +54,17 @@ class _Rows:
         return scaled / weight if weight else scaled * 0
 
 
-@kernel(SoftmaxWithLoss, "numpy")
+@kernel(SoftmaxWithLoss)
 def softmax_with_loss(op: SoftmaxWithLoss, inputs: Sequence[Any], outputs: Sequence[TensorType]) -> Make | None:
     """The probabilities are computed in their buffer, where the score of the label is picked on the way."""
     if not _covers(op, inputs) or len(outputs) > 2:
         return None
 
-    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[Call]:
+    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray], scratch: Arena) -> list[Call]:
         y, loss = as_rows(results[0], op.axis), results[1]
-        rows = _Rows(op, arrays[1], arrays[2], y)
-        flat, picked, sums = y.reshape(-1), np.empty(rows.n, y.dtype), np.empty((rows.n, 1), y.dtype)
-        log_sums = np.empty(rows.n, y.dtype)
+        rows = _Rows(op, arrays[1], arrays[2], y, scratch)
+        flat, picked, sums = y.reshape(-1), scratch((rows.n,), y.dtype), scratch((rows.n, 1), y.dtype)
+        log_sums = scratch((rows.n,), y.dtype)
 
         def average() -> None:
             np.log(sums.reshape(-1), log_sums)
@@ -72,7 +75,7 @@ def softmax_with_loss(op: SoftmaxWithLoss, inputs: Sequence[Any], outputs: Seque
 
         return [
             (rows.locate, ()),
-            *shift(as_rows(arrays[0], op.axis), y),
+            *shift(as_rows(arrays[0], op.axis), y, scratch),
             (flat.take, (rows.places, None, picked, "clip")),
             *exps(y, sums),
             (np.divide, (y, sums, y)),
@@ -82,7 +85,7 @@ def softmax_with_loss(op: SoftmaxWithLoss, inputs: Sequence[Any], outputs: Seque
     return make
 
 
-@kernel(SoftmaxWithLossGradient, "numpy")
+@kernel(SoftmaxWithLossGradient)
 def softmax_with_loss_gradient(
     op: SoftmaxWithLossGradient, inputs: Sequence[Any], outputs: Sequence[TensorType]
 ) -> Make | None:
@@ -90,9 +93,9 @@ def softmax_with_loss_gradient(
     if not _covers(op, inputs):
         return None
 
-    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[Call]:
+    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray], scratch: Arena) -> list[Call]:
         p, dx = as_rows(arrays[3], op.axis), as_rows(results[0], op.axis)
-        rows = _Rows(op, arrays[1], arrays[2], p)
+        rows = _Rows(op, arrays[1], arrays[2], p, scratch)
         flat_p, flat_dx, dloss = p.reshape(-1), dx.reshape(-1), arrays[4].reshape(-1)[:1]
 
         def differentiate() -> None:

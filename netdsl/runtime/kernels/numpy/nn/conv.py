@@ -26,15 +26,19 @@ from netdsl.ops.nn.conv import (
     Convolution,
 )
 from netdsl.ops.nn.window import Axis, offsets, padded_extents, shape_of
-from netdsl.runtime.backends import Call
-from netdsl.runtime.kernels import Make, kernel
+from netdsl.runtime.backends import Call, Make
+from netdsl.runtime.kernels.numpy import kernel
 from netdsl.runtime.kernels.numpy.wide import Wide
+from netdsl.runtime.pool import Arena
 
 COLUMNS = 1 << 20
 """Elements of unrolled windows at a time, where that can be had."""
 
 WIDE = 16
 """Rows of so many windows are long enough to copy image by image."""
+
+SMALL = 1 << 14
+"""Elements of padded images that are zeroed as a whole in less time than their borders one by one."""
 
 LANES = 8
 """Images moved innermost at a time; more of them would fall into the same places of the cache."""
@@ -58,13 +62,16 @@ class Sweep:
     Images are N x C x spatial, whatever the order of the operator; scratch has the images last.
     """
 
-    def __init__(self, axes: Sequence[Axis], group: int, shape: Sequence[int], filters: int, dtype: Any) -> None:
+    def __init__(
+        self, axes: Sequence[Axis], group: int, shape: Sequence[int], filters: int, dtype: Any, arena: Arena
+    ) -> None:
         self.axes, self.group, self.dtype = axes, group, dtype
         self.batch, self.channels, self.spatial = shape[0], shape[1], tuple(shape[2:])
         self.kernel, self.windows = tuple(a.kernel for a in axes), tuple(a.count for a in axes)
         self.filters, self.depth = filters, shape[1] * math.prod(self.kernel)
         self.pointwise = all(a.kernel == a.stride == 1 and a.head == a.tail == 0 for a in axes)
         self.row = math.prod(self.windows[1:])
+        self._arena = arena
         self._scratch: dict[tuple[Any, ...], np.ndarray] = {}
 
     def parts(self) -> Iterator[Part]:
@@ -80,16 +87,26 @@ class Sweep:
                     slice(image, min(image + together, self.batch)), slice(row, min(row + rows, self.windows[0]))
                 )
 
-    def scratch(self, name: str, *shape: int, zero: bool = False) -> np.ndarray:
-        """The scratch array of this name and shape; with ``zero`` it starts as zeros."""
+    def scratch(self, name: str, *shape: int) -> np.ndarray:
+        """The scratch array of this name and shape."""
         key = (name, *shape)
         if key not in self._scratch:
-            self._scratch[key] = (np.zeros if zero else np.empty)(shape, self.dtype)
+            self._scratch[key] = self._arena(shape, self.dtype)
         return self._scratch[key]
 
     def padded(self, name: str, count: int) -> np.ndarray:
         """Scratch for that many padded images, images last."""
-        return self.scratch(name, self.channels, *padded_extents(self.axes, self.spatial), count, zero=True)
+        return self.scratch(name, self.channels, *padded_extents(self.axes, self.spatial), count)
+
+    def border(self, images: np.ndarray) -> list[Call]:
+        """The calls that zero the padding of images, images last; all of it where that is quicker."""
+        if images.size <= SMALL:
+            return [(images.fill, (0,))]
+        calls: list[Call] = []
+        for at, (axis, n) in enumerate(zip(self.axes, self.spatial, strict=True), 1):
+            sides = slice(0, axis.head), slice(axis.head + n, None)
+            calls += [(part.fill, (0,)) for side in sides if (part := images[(slice(None),) * at + (side,)]).size]
+        return calls
 
     def inner(self, images: np.ndarray) -> np.ndarray:
         """View of padded images, images last, without the padding."""
@@ -106,8 +123,10 @@ class Sweep:
         last = np.moveaxis(x[part.images], 0, -1)
         if part.count == 1 and not any(a.head or a.tail for a in self.axes):
             return last, []
+        known = len(self._scratch)
         images = self.padded("images", part.count)
-        return images, moves(self.inner(images), last)
+        zero = self.border(images) if len(self._scratch) > known else []  # what is copied into it leaves it so
+        return images, [*zero, *moves(self.inner(images), last)]
 
     def unroll(self, images: np.ndarray, part: Part) -> tuple[np.ndarray, list[Call]]:
         """The windows of a part as a matrix for each group, and the calls that fill it."""
@@ -153,8 +172,8 @@ def moves(target: np.ndarray, source: np.ndarray) -> list[Call]:
     return [(np.copyto, (target[..., i : i + LANES], source[..., i : i + LANES])) for i in lanes]
 
 
-def _sweep(op: Convolution, x: np.ndarray, w: np.ndarray) -> Sweep:
-    return Sweep(op.axes(op.last(x).shape), op.group, x.shape, w.shape[0], x.dtype)
+def _sweep(op: Convolution, x: np.ndarray, w: np.ndarray, arena: Arena) -> Sweep:
+    return Sweep(op.axes(op.last(x).shape), op.group, x.shape, w.shape[0], x.dtype, arena)
 
 
 def _covers(op: Convolution, inputs: Sequence[TensorType]) -> bool:
@@ -163,19 +182,19 @@ def _covers(op: Convolution, inputs: Sequence[TensorType]) -> bool:
     return all(a.head >= 0 and a.tail >= 0 for a in axes) and all(shape_of(inputs[0])) and all(shape_of(inputs[1]))
 
 
-@kernel(Conv, "numpy")
-@kernel(Conv1D, "numpy")
-@kernel(Conv2D, "numpy")
-@kernel(Conv3D, "numpy")
+@kernel(Conv)
+@kernel(Conv1D)
+@kernel(Conv2D)
+@kernel(Conv3D)
 def conv(op: Conv, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Make | None:
     """Unroll windows, multiply, and add the bias while bringing images to the front."""
     if not _covers(op, inputs):
         return None
 
-    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[Call]:
-        wide = Wide()
+    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray], scratch: Arena) -> list[Call]:
+        wide = Wide(scratch)
         x, w, y = op.first(wide.read(arrays[0])), op.first(wide.read(arrays[1])), op.first(wide.write(results[0]))
-        sweep = _sweep(op, x, w)
+        sweep = _sweep(op, x, w, scratch)
         bias = None if arrays[2] is None else wide.read(arrays[2]).reshape(-1, *[1] * len(sweep.axes))
         return wide.around(_forward(sweep, x, w, bias, y))
 
@@ -220,19 +239,19 @@ def _matrices(x: np.ndarray, group: int) -> np.ndarray:
     return x.reshape(x.shape[0], group, x.shape[1] // group, math.prod(x.shape[2:]))
 
 
-@kernel(ConvGradient, "numpy")
-@kernel(Conv1DGradient, "numpy")
-@kernel(Conv2DGradient, "numpy")
-@kernel(Conv3DGradient, "numpy")
+@kernel(ConvGradient)
+@kernel(Conv1DGradient)
+@kernel(Conv2DGradient)
+@kernel(Conv3DGradient)
 def conv_gradient(op: ConvGradient, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Make | None:
     """Unroll windows again; products with dY give dfilter, and unrolled dX, which is added up in place."""
     if not _covers(op, inputs):
         return None
 
-    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[Call]:
-        wide = Wide()
+    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray], scratch: Arena) -> list[Call]:
+        wide = Wide(scratch)
         reads, writes = [wide.read(a) for a in arrays], [wide.write(a) for a in results]
-        return wide.around(_Backward(op, reads, writes).calls)
+        return wide.around(_Backward(op, reads, writes, scratch).calls)
 
     return make
 
@@ -240,9 +259,11 @@ def conv_gradient(op: ConvGradient, inputs: Sequence[TensorType], outputs: Seque
 class _Backward:
     """The calls of one ConvGradient."""
 
-    def __init__(self, op: ConvGradient, arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> None:
+    def __init__(
+        self, op: ConvGradient, arrays: Sequence[np.ndarray], results: Sequence[np.ndarray], arena: Arena
+    ) -> None:
         self.x, w, self.dy = (op.first(a) for a in arrays)
-        self.sweep = _sweep(op, self.x, w)
+        self.sweep = _sweep(op, self.x, w, arena)
         self.calls, self.filters = _filters(self.sweep, w)
         self.dw = self.sweep.scratch("dfilters", *self.filters.shape)
         dw = op.first(results[0])

@@ -9,39 +9,40 @@ import numpy as np
 
 from netdsl.ir import TensorType
 from netdsl.ops.nn.fc import FC, FCGradient, matrix
-from netdsl.runtime.backends import Call
-from netdsl.runtime.kernels import Make, kernel
+from netdsl.runtime.backends import Call, Make
+from netdsl.runtime.kernels.numpy import kernel
 from netdsl.runtime.kernels.numpy.wide import Wide, convert
+from netdsl.runtime.pool import Arena
 
 
-@kernel(FC, "numpy")
+@kernel(FC)
 def fc(op: FC, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Make | None:
     """Product into Y, then the bias added in place."""
 
-    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[Call]:
+    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray], scratch: Arena) -> list[Call]:
         x, w = matrix(arrays[0], op.axis), matrix(arrays[1], op.axis_w)
-        wide = Wide()
+        wide = Wide(scratch)
         x, w, bias = (wide.read(a) for a in (x, w, arrays[2]))
         half = results[0].reshape(x.shape[0], w.shape[0])
         y = wide.write(half)
         product: list[Call] = [(np.matmul, (x, w.T, y))]
         if y is not half:  # the product of halves is a half, to which the bias is added
-            product += [*convert(half, y), *convert(y, half)]
+            product += [*convert(half, y, scratch), *convert(y, half, scratch)]
         return wide.around([*product, (np.add, (y, bias, y))])
 
     return make
 
 
-@kernel(FCGradient, "numpy")
+@kernel(FCGradient)
 def fc_gradient(op: FCGradient, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Make | None:
     """Products into dW and dX, and the sum over rows into db."""
     if not all(outputs[0].shape or ()):
         return None
 
-    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[Call]:
+    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray], scratch: Arena) -> list[Call]:
         w = matrix(arrays[1], op.axis_w)
         x, dy = matrix(arrays[0], op.axis), arrays[2].reshape(-1, w.shape[0])
-        wide = Wide()
+        wide = Wide(scratch)
         dy, x = wide.read(dy), wide.read(x)
         total: Any = np.add.reduce
         calls: list[Call] = [

@@ -20,9 +20,10 @@ from netdsl.ops.nn.pool import (
     Pooling,
 )
 from netdsl.ops.nn.window import offsets
-from netdsl.runtime.backends import Call
-from netdsl.runtime.kernels import Make, kernel
+from netdsl.runtime.backends import Call, Make
+from netdsl.runtime.kernels.numpy import kernel
 from netdsl.runtime.kernels.numpy.wide import Wide
+from netdsl.runtime.pool import Arena
 
 
 def _covers(op: Pooling, x: TensorType) -> bool:
@@ -31,20 +32,20 @@ def _covers(op: Pooling, x: TensorType) -> bool:
     return all(x.shape or ()) and not any(a.head or a.tail for a in axes)
 
 
-@kernel(MaxPool, "numpy")
-@kernel(MaxPool1D, "numpy")
-@kernel(MaxPool2D, "numpy")
-@kernel(MaxPool3D, "numpy")
+@kernel(MaxPool)
+@kernel(MaxPool1D)
+@kernel(MaxPool2D)
+@kernel(MaxPool3D)
 def max_pool(op: MaxPool, inputs: Sequence[Any], outputs: Sequence[TensorType]) -> Make | None:
     """The largest so far, element by element of the window; NaN counts only as the first."""
     if not _covers(op, inputs[0]):
         return None
 
-    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[Call]:
-        wide = Wide()
+    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray], scratch: Arena) -> list[Call]:
+        wide = Wide(scratch)
         x, y = op.first(wide.read(arrays[0])), op.first(wide.write(results[0]))
         windows = [x[(..., *covered)] for _, covered in offsets(op.axes(arrays[0].shape))]
-        missing = np.empty(y.shape, bool)
+        missing = scratch(y.shape, bool)
         calls: list[Call] = [(np.copyto, (y, windows[0]))]
         calls += [(np.fmax, (y, window, y)) for window in windows[1:]]
         calls += [(np.isnan, (windows[0], missing)), (np.copyto, (y, windows[0], "no", missing))]
@@ -53,10 +54,10 @@ def max_pool(op: MaxPool, inputs: Sequence[Any], outputs: Sequence[TensorType]) 
     return make
 
 
-@kernel(MaxPoolGradient, "numpy")
-@kernel(MaxPool1DGradient, "numpy")
-@kernel(MaxPool2DGradient, "numpy")
-@kernel(MaxPool3DGradient, "numpy")
+@kernel(MaxPoolGradient)
+@kernel(MaxPool1DGradient)
+@kernel(MaxPool2DGradient)
+@kernel(MaxPool3DGradient)
 def max_pool_gradient(op: MaxPoolGradient, inputs: Sequence[Any], outputs: Sequence[TensorType]) -> Make | None:
     """dY to the places of the window that hold its largest element; it is added where windows overlap.
 
@@ -65,12 +66,12 @@ def max_pool_gradient(op: MaxPoolGradient, inputs: Sequence[Any], outputs: Seque
     if not _covers(op, inputs[0]):
         return None
 
-    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[Call]:
-        wide = Wide()
+    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray], scratch: Arena) -> list[Call]:
+        wide = Wide(scratch)
         x, y, dy = (wide.read(a) for a in arrays)
         dx, axes = wide.write(results[0]), op.axes(x.shape)
         bits = np.dtype(f"i{dx.itemsize}")
-        chosen, largest = np.empty_like(dy), np.empty(op.first(y).shape, bool)
+        chosen, largest = scratch(dy.shape, dy.dtype), scratch(op.first(y).shape, bool)
         apart = all(a.stride >= a.kernel for a in axes)
         calls: list[Call] = [(dx.fill, (0,))]
         for _, covered in offsets(axes):

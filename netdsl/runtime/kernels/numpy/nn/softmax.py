@@ -10,36 +10,37 @@ import numpy as np
 from netdsl.ir import TensorType
 from netdsl.ir.dims import canonical_axis
 from netdsl.ops.nn.softmax import Softmax, SoftmaxGradient, row_dims
-from netdsl.runtime.backends import Call
-from netdsl.runtime.kernels import Make, kernel
+from netdsl.runtime.backends import Call, Make
+from netdsl.runtime.kernels.numpy import kernel
+from netdsl.runtime.pool import Arena
 
 _max: Any = np.maximum.reduce
 _sum: Any = np.add.reduce
 
 
-@kernel(Softmax, "numpy")
+@kernel(Softmax)
 def softmax(op: Softmax, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Make | None:
     """The exponentials are computed in Y and divided there."""
     if not covers(inputs[0], op.axis):
         return None
 
-    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[Call]:
+    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray], scratch: Arena) -> list[Call]:
         y = as_rows(results[0], op.axis)
-        sums = np.empty((len(y), 1), y.dtype)
-        return [*shift(as_rows(arrays[0], op.axis), y), *exps(y, sums), (np.divide, (y, sums, y))]
+        sums = scratch((len(y), 1), y.dtype)
+        return [*shift(as_rows(arrays[0], op.axis), y, scratch), *exps(y, sums), (np.divide, (y, sums, y))]
 
     return make
 
 
-@kernel(SoftmaxGradient, "numpy")
+@kernel(SoftmaxGradient)
 def softmax_gradient(op: SoftmaxGradient, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Make | None:
     """dX serves as the scratch memory."""
     if not covers(inputs[0], op.axis):
         return None
 
-    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[Call]:
+    def make(arrays: Sequence[np.ndarray], results: Sequence[np.ndarray], scratch: Arena) -> list[Call]:
         y, dy, dx = (as_rows(a, op.axis) for a in (*arrays, *results))
-        sums = np.empty((len(y), 1), y.dtype)
+        sums = scratch((len(y), 1), y.dtype)
         return [
             (np.multiply, (y, dy, dx)),
             (_sum, (dx, 1, None, sums, True)),
@@ -61,9 +62,9 @@ def as_rows(a: np.ndarray, axis: int) -> np.ndarray:
     return a.reshape(int(np.prod(lead)), -1)
 
 
-def shift(x: np.ndarray, y: np.ndarray) -> list[Call]:
+def shift(x: np.ndarray, y: np.ndarray, scratch: Arena) -> list[Call]:
     """The calls for: y = x less the maximum of each row."""
-    highest = np.empty((len(x), 1), x.dtype)
+    highest = scratch((len(x), 1), x.dtype)
     return [(_max, (x, 1, None, highest, True)), (np.subtract, (x, highest, y))]
 
 
