@@ -12,7 +12,7 @@ import attrs
 
 from netdsl.errors import SchemaError, UnknownOperatorError, did_you_mean
 from netdsl.ir import Args, BlobType, OperatorDef
-from netdsl.ir.args import NO_ARGS, PACKED_FROM, Packed, normalize
+from netdsl.ir.args import NO_ARGS, PACKED_FROM, normalize
 from netdsl.ops._index import MODULES
 from netdsl.ops.argkinds import convert, kind_of
 from netdsl.ops.dtypes import AnyDType, Anything, DTypes, Kind
@@ -354,7 +354,7 @@ def bound(op: OperatorDef) -> Operator:
 
 
 def _is_long(value: Any) -> bool:
-    return isinstance(value, Packed | tuple | str | bytes) and len(value) >= PACKED_FROM
+    return hasattr(value, "__len__") and len(value) >= PACKED_FROM
 
 
 def stream_of(op: OperatorDef) -> str:

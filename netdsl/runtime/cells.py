@@ -94,8 +94,7 @@ class Cell:
             self.elided_by = None
             return held
         count, base = math.prod(shape), self.base
-        fits = base is not None and backend.is_array(base) and base.dtype == dtype
-        if not fits or not count <= base.size <= max(4 * count, ROOMY):
+        if not (backend.is_array(base) and base.dtype == dtype and count <= base.size <= max(4 * count, ROOMY)):
             base = self._replace(backend, dtype, count)
         view = self._views.get(shape)
         if view is None:
@@ -115,9 +114,8 @@ class Cell:
         except BaseException as error:
             budget.used += before - wanted
             if isinstance(error, MemoryError):
-                raise OutOfMemoryError(
-                    f"there is no memory for blob {self.name!r}", wanted=f"{wanted:,} bytes"
-                ) from error
+                what = f"the machine has no memory for blob {self.name!r}"
+                raise OutOfMemoryError(what, wanted=f"{wanted:,} bytes") from error
             raise
         self._clock.buffers += self.base is not None
         self.base, self._views = base, {}

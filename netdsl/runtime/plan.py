@@ -270,11 +270,10 @@ class Planner:
         total = plain = 0.0
         for unit in units:
             for step in unit.steps[: max(count, 0)]:
-                work = step.operator.cost(
-                    *([self.types[n] for n in names] for names in (step.op.inputs, step.op.outputs))
-                )
-                plain += work or 1
-                total += (work or 1) * (unit.cost if isinstance(unit, Single) else 0.5)
+                inputs, outputs = ([self.types[n] for n in names] for names in (step.op.inputs, step.op.outputs))
+                work = step.operator.cost(inputs, outputs) or 1
+                plain += work
+                total += work * (unit.cost if isinstance(unit, Single) else 0.5)
             count -= len(unit.steps)
         return total / max(plain, 1.0)
 

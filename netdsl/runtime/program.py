@@ -49,7 +49,7 @@ class Binding:
             self.calls += self._bind(unit, site)
             self.ends.append(len(self.calls))
         for at, (function, _) in enumerate(self.calls):
-            if type(function) is Later:
+            if isinstance(function, Later):
                 function.calls, function.at = self.calls, at
 
     def _allocate(self, site: Site, private: dict[Any, Any]) -> None:
@@ -361,7 +361,8 @@ class Program:
                 interpret(step, site)
             except BaseException as error:
                 site.ledger.restore()
-                raise self._told(error, (step,), {})
+                self._raise(error, (step,), {})
+                raise
             if after:
                 values = tuple([self._shown(name) for name in step.op.outputs])
                 for hook in after:
@@ -383,12 +384,14 @@ class Program:
         self.site.settle_before(unit.steps[0])
         if self.site.ledger.pending:
             self.site.ledger.restore()
-        told = self._told(error, unit.steps, binding.arrays)
-        if told is not error:
-            raise told from error
+        self._raise(error, unit.steps, binding.arrays)
 
-    def _told(self, error: BaseException, steps: Sequence[Step], arrays: dict[str, Any]) -> BaseException:
-        """The error with what it is about: the operators, their inputs, and the author's line."""
+    def _raise(self, error: BaseException, steps: Sequence[Step], arrays: dict[str, Any]) -> None:
+        """Add to an error what it is about: the operators, their inputs, and the author's line.
+
+        Raises:
+            OutOfMemoryError: in the place of a MemoryError, which names nothing.
+        """
         first, last = steps[0], steps[-1]
         what, where = str(first.op), first.place
         if len(steps) > 1:
@@ -400,23 +403,24 @@ class Program:
             lines.append(f"  {name} : {type_}")
         if first.op.where is not None:
             lines.append(f"  added at : {first.op.where}")
-        if isinstance(error, MemoryError) and not isinstance(error, OutOfMemoryError):
-            error = self._out_of_memory(error, first)
-        if isinstance(error, OutOfMemoryError):
-            error.tell(operator=f"{first.op}     ({first.place})", added_at=first.op.where)
-        error.add_note("\n".join(lines))
-        return error
+        named = error if not isinstance(error, MemoryError) else self._out_of_memory(error, first)
+        named.add_note("\n".join(lines))
+        if named is not error:
+            raise named from error
 
     def _out_of_memory(self, error: MemoryError, step: Step) -> OutOfMemoryError:
-        """What an operator's own shortage of memory comes to: its outputs, their bytes, and what was left."""
+        """A shortage of memory with the operator, its outputs, their bytes, and what was left."""
+        where = f"{step.op}     ({step.place})"
+        if isinstance(error, OutOfMemoryError):
+            error.tell(operator=where, added_at=step.op.where)
+            return error
         typed = next(reversed(step.inferred.values()), None)
         outputs = zip(step.op.outputs, typed.outputs if typed else (), strict=False)
-        made = OutOfMemoryError(
+        return OutOfMemoryError(
             f"{step.op.type} found no memory",
+            operator=where,
             outputs=", ".join(f"{name}: {type_}" for name, type_ in outputs) or None,
             wanted=f"{typed.nbytes:,} bytes for them" if typed and typed.nbytes else None,
             left=f"{self.frame.clock.budget.left:,} of {self.frame.clock.budget.limit:,} bytes",
             why=error,
         )
-        made.__cause__ = error
-        return made

@@ -20,8 +20,10 @@ if shutil.which("c++") is None:
 
 BOTH_WAYS = frozenset(
     f"test_{name}"
-    for name in ("errors", "hooks", "kernels", "loss_kernels", "numpy_backend", "places", "program", "segments")
-    + ("backends", "frames", "dag", "memory", "random_runs", "workspace")
+    for name in (
+        *("backends", "dag", "errors", "frames", "hooks", "kernels", "loss_kernels", "memory", "numpy_backend"),
+        *("places", "program", "random_runs", "segments", "workspace"),
+    )
 )
 
 
