@@ -35,13 +35,15 @@ class Convolution:
         np.matmul(w.reshape(-1, rows), self.columns.reshape(rows, -1), out=self.product.reshape(len(w), -1))
         np.add(self.product.transpose(3, 0, 1, 2), b[:, None, None], out=y)
 
-    def backward(self, w: np.ndarray, dy: np.ndarray, dw: np.ndarray, db: np.ndarray, dx: np.ndarray) -> None:
-        """Fill the gradients."""
+    def backward(self, w: np.ndarray, dy: np.ndarray, dw: np.ndarray, db: np.ndarray, dx: np.ndarray | None) -> None:
+        """Fill the gradients; that of the input where one is wanted."""
         np.copyto(self.product, dy.transpose(1, 2, 3, 0))
         rows = w[0].size
         given = self.product.reshape(len(w), -1)
         np.matmul(given, self.columns.reshape(rows, -1).T, out=dw.reshape(-1, rows))
         np.add.reduce(given, axis=1, out=db)
+        if dx is None:
+            return
         np.matmul(w.reshape(-1, rows).T, given, out=self.back.reshape(rows, -1))
         height, width = dx.shape[2:]
         self.total.fill(0)
@@ -155,9 +157,7 @@ class Step:
         self.relu_gradient("conv2")
         self.conv_gradient(self.conv2, "conv2", "conv1_relu_grad")
         self.relu_gradient("conv1")
-        self.conv_gradient(self.conv1, "conv1", f"{self.x}_grad")
-        if self.half:
-            np.copyto(b["data_grad"], b["data_half_grad"])
+        self.conv_gradient(self.conv1, "conv1")
 
     def fc_gradient(self, x: str, layer: str, dx: str) -> None:
         b = self.wide
@@ -173,11 +173,11 @@ class Step:
         np.multiply(b[f"{name}_relu_grad"], mask, out=b[f"{name}_grad"])
         self.round(f"{name}_grad")
 
-    def conv_gradient(self, conv: Convolution, name: str, dx: str) -> None:
+    def conv_gradient(self, conv: Convolution, name: str, *dx: str) -> None:
         b = self.wide
         dw, db = f"{name}_w_grad", f"{name}_b_grad"
-        conv.backward(b[f"{name}_w"], b[f"{name}_grad"], b[dw], b[db], b[dx])
-        self.round(dw, db, dx)
+        conv.backward(b[f"{name}_w"], b[f"{name}_grad"], b[dw], b[db], b[dx[0]] if dx else None)
+        self.round(dw, db, *dx)
 
     def update(self) -> None:
         b = self.wide

@@ -143,17 +143,25 @@ class Model:
     def add_gradients(self, loss: Any, *, wrt: Iterable[Any] | None = None) -> GradientMap:
         """Append the gradients of ``loss`` (see :meth:`Net.add_gradients`) and note each parameter's own.
 
-        With frozen parameters, only what the others need is appended. A parameter of which the net reads a
-        copy in another precision has that copy's gradient.
+        Only what the gradients of the parameters need is appended, frozen ones left out: the data has none. ``wrt``
+        names other blobs or parameters in their place: ``wrt=[*model.params(), x]`` is for the gradient of ``x`` too.
+        A model that has no parameters to train gets all gradients, as a net does. A parameter of which the net
+        reads a copy in another precision has that copy's gradient.
         """
-        if wrt is None and any(p.frozen for p in self.params()):
-            read = {*self.net.definition.inputs}
-            wrt = [blob for p in self.params() if not p.frozen for blob in p.blobs if blob.name in read]
-        self.gradients = self.net.add_gradients(loss, wrt=None if wrt is None else list(wrt))
+        if wrt is None and self.params():
+            wrt = [p for p in self.params() if not p.frozen]
+        self.gradients = self.net.add_gradients(loss, wrt=None if wrt is None else self._read(wrt))
         for parameter in self.params():
             found = [self.gradients[blob] for blob in parameter.blobs if blob in self.gradients]
             parameter.grad = found[0] if found and not parameter.frozen else None
         return self.gradients
+
+    def _read(self, wanted: Any) -> list[Blob | str]:
+        """The blobs to differentiate by: of a parameter, what the net reads of it."""
+        read, found = {*self.net.definition.inputs}, list[Blob | str]()
+        for each in [wanted] if isinstance(wanted, str | Blob | Parameter) else wanted:
+            found += [blob for blob in each.blobs if blob.name in read] if isinstance(each, Parameter) else [each]
+        return found
 
     # ------------------------------------------------------------------ results
 

@@ -52,7 +52,7 @@ MODULES: dict[str, str] = {
     "CopyGPUToCPU": "utility.copy",
     "CopyOnDeviceLike": "utility.copy",
     "CountStep": "optim.loss_scale",
-    "CreateMutex": "utility.watch",
+    "CreateMutex": "utility.mutex",
     "DecayWeights": "optim.decay",
     "Div": "math.arithmetic",
     "DivGradient": "math.arithmetic",

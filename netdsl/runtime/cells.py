@@ -187,9 +187,8 @@ class Frame:
             self.cells[name] = Cell(name, clock)
 
     def __del__(self) -> None:
-        for name, cell in getattr(
-            self, "cells", {}
-        ).items():  # step nets make and drop frames: their buffers count no more
+        cells: dict[str, Cell] = getattr(self, "cells", {})
+        for name, cell in cells.items():  # frames come and go with step nets: their buffers count no more
             if name not in self._bound:
                 cell.forget_buffer()
 

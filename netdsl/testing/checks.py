@@ -19,6 +19,7 @@ from netdsl.testing.case import Case
 from netdsl.testing.compare import assert_close, assert_same
 from netdsl.testing.gradients import flowing, gradient_matches_finite_differences, with_backward
 from netdsl.testing.plain import Plain, agrees, execute, shares_memory
+from netdsl.testing.rows import by_rows, writes_nothing_where_it_refuses, writes_only_the_rows_it_names
 
 Check = Callable[[Case], None]
 BLOCKS = 70_000
@@ -102,7 +103,8 @@ def _less_known(types: dict[str, BlobType]) -> dict[str, tuple[dict[str, BlobTyp
 def leaves_its_inputs_alone(case: Case) -> None:
     """The body writes none of its inputs, and returns views only of those it declares.
 
-    A body with effects may write an input that it must overwrite by declaration.
+    A body with effects may write an input that it must overwrite by declaration; one that is declared by rows is
+    given a copy of its own.
     """
     must = {out.enforced for out in case.declared.outputs} if isinstance(case.bound, Runs) else set()
     names = list(case.record.inputs)
@@ -274,6 +276,8 @@ CHECKS: dict[Check, Callable[[Case], bool]] = {
     computes_what_is_expected: lambda case: True,
     infers_what_it_computes: lambda case: True,
     leaves_its_inputs_alone: lambda case: bool(_arrays(case)),
+    writes_only_the_rows_it_names: lambda case: bool(by_rows(case)),
+    writes_nothing_where_it_refuses: lambda case: any(indices.size for _, _, indices in by_rows(case)),
     backends_agree: lambda case: True,
     blockwise_equals_plain: _one_shape,
     gradient_matches_finite_differences: has_gradient,

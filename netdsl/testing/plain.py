@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -22,7 +22,7 @@ class Plain:
     """NumPy blobs by name, and the one way to change them: :meth:`run`.
 
     No plan, no buffers, no traced groups; every type that inference promises is checked against what
-    the body returned.
+    the body returned. What a body writes by rows is a copy, so that fed arrays stay as they are.
     """
 
     blobs: dict[str, Any] = attrs.field(factory=dict)
@@ -57,7 +57,7 @@ class Plain:
             if name not in self.blobs:
                 near = did_you_mean(name, self.blobs)
                 raise BlobError(f"blob {name!r} does not exist", read_by=op, did_you_mean=near)
-        values = [self.blobs[name] for name in op.inputs]
+        values = self._values(made, op)
         types = {name: self.type_of(name) for name in op.inputs}
         made.formal_outputs.layout(len(op.outputs))
         promised = infer_bound(made, op, types)
@@ -72,16 +72,34 @@ class Plain:
         else:
             raise MissingKernelError(f"{op.type} cannot be executed", operator=op)
         if result is not None:
-            self._write(made, op, promised, result)
+            results = made.formal_outputs.results(result, len(op.outputs))
+            _check_rows(made, op, values, results)
+            self._write(op, promised, results)
 
-    def _write(self, made: Operator, op: OperatorDef, promised: tuple[BlobType, ...], result: Any) -> None:
-        results = made.formal_outputs.results(result, len(op.outputs))
+    def _values(self, made: Operator, op: OperatorDef) -> list[Any]:
+        """What a body gets for each input of the record."""
+        written = {out.enforced for out in made.outputs if out.rows is not None}
+        values = [self.blobs[name] for name in op.inputs]
+        formals: list[Any] = [made.formal_inputs.formal_at(i, len(values)) for i in range(len(values))]
+        return [v.copy("K") if f.name in written else v for f, v in zip(formals, values, strict=True)]
+
+    def _write(self, op: OperatorDef, promised: tuple[BlobType, ...], results: Sequence[Any]) -> None:
         for name, type_, value in zip(op.outputs, promised, results, strict=True):
             if value is None:
                 continue
             self.blobs[name], self._kinds[name] = value, type_
             actual = self.type_of(name)
             assert agrees(type_, actual), f"{op}: {name} is inferred as {type_}, computed as {actual}"
+
+
+def _check_rows(made: Operator, op: OperatorDef, values: Sequence[Any], results: Sequence[Any]) -> None:
+    """Raise unless outputs that are written by rows are the very arrays that the body was given."""
+    for index, value in enumerate(results):
+        formal: Any = made.formal_outputs.formal_at(index, len(results))
+        if formal.rows is not None:
+            at = made.formal_inputs.first_index(formal.enforced, len(values))
+            given = None if at is None else values[at]
+            assert value is given, f"{op}: {formal.name} is not the array given as {formal.enforced}"
 
 
 @attrs.frozen

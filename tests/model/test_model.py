@@ -160,13 +160,68 @@ class TestGradients:
         assert model.parameters["fc1_w"].grad is None
         assert "x" not in grads
 
+    def test_the_data_has_no_gradient_and_the_rest_is_what_a_net_appends(self) -> None:
+        model, loss = two_layers()
+        net = model.net.clone("all")
+        grads = model.add_gradients(loss)
+        backward, full = ([str(op) for op in n.definition.ops if op.is_gradient] for n in (model.net, net))
+        assert full == []
+        assert "x" in net.add_gradients(str(loss))
+        full = [str(op) for op in net.definition.ops if op.is_gradient]
+        assert full[-1].startswith("fc1_w_grad, fc1_b_grad, x_grad = FCGradient(")
+        assert backward == [*full[:-1], full[-1].replace(", x_grad", "")]
+        assert "x" not in grads
+        assert {"fc1_w", "fc1", "h", "fc2", "loss"} - {*grads} == set()
+
+    def test_wrt_asks_for_the_data_and_for_parameters(self) -> None:
+        model, loss = two_layers()
+        model.freeze("fc2_b")
+        grads = model.add_gradients(loss, wrt=[*model.params(), "x"])
+        assert grads["x"] == Blob("x_grad")
+        assert {p.name: str(p.grad) for p in model.params()} == {
+            **{n: f"{n}_grad" for n in ("fc1_w", "fc1_b", "fc2_w")},
+            "fc2_b": "None",
+        }
+
+    def test_wrt_takes_one_blob_or_parameter(self) -> None:
+        for one in ("fc1_w", Blob("fc1_w"), 0):
+            model, loss = two_layers()
+            grads = model.add_gradients(loss, wrt=one if one else model.parameters["fc1_w"])
+            assert model.parameters["fc1_w"].grad == Blob("fc1_w_grad")
+            assert "fc2_w" not in grads
+
+    def test_a_parameter_stands_for_the_copy_that_the_net_reads(self) -> None:
+        model = nd.Model("m")
+        model.initializer_class = PseudoFP16Initializer
+        x = model.net.FloatToHalf(model.input("x", ("N", 4)), "half")
+        y = layers.fc(model, x, "fc", 4, 3)
+        grads = model.add_gradients(
+            model.net.SumElements(model.net.HalfToFloat(y, "single"), "loss"), wrt=model.params()
+        )
+        assert model.parameters["fc_w"].grad == Blob("fc_w_grad")
+        assert not {"x", "half"} & {*grads}
+
+    def test_a_model_without_parameters_gets_all_gradients(self) -> None:
+        model = nd.Model("m")
+        x, c = model.input("x", ("N", 4)), model.parameter("c", (4,), "ConstantFill", tag="computed")
+        grads = model.add_gradients(model.net.SumElements(model.net.Mul([x, c.blob], "y"), "loss"))
+        assert {"x", "c"} <= {*grads}
+        assert c.grad is None
+
+    def test_what_stands_before_the_parameters_need_not_have_a_gradient(self) -> None:
+        model = nd.Model("m")
+        places = model.net.ArgMax(model.input("x", ("N", 4)), "places", axis=1, keepdims=1)
+        y = layers.fc(model, model.net.Cast(places, "scores", to="float32"), "fc", 1, 2)
+        model.add_gradients(model.net.SumElements(y, "loss"))
+        assert model.parameters["fc_w"].grad == Blob("fc_w_grad")
+
     def test_stop_gradient_leaves_what_is_behind_it_alone(self) -> None:
         """C08: only the parameters after StopGradient are updated."""
         model = nd.Model("m")
         h = layers.fc(model, model.input("x", ("N", 4)), "h", 4, 3)
         y = layers.fc(model, model.net.StopGradient(h, "h2"), "y", 3, 2)
         grads = model.add_gradients(model.net.AveragedLoss(y, "loss"))
-        assert set(grads) == {"y_b", "h2", "loss", "y_w", "y"}
+        assert set(grads) == {"y_b", "loss", "y_w", "y"}
         optimizers.SGD().build(model)
         assert [op.outputs[0] for op in model.net.definition.ops if op.type == "WeightedSum"] == ["y_w", "y_b"]
 

@@ -10,9 +10,10 @@ import pytest
 import netdsl as nd
 from netdsl.errors import InferenceError
 from netdsl.ir import TensorType
-from netdsl.ops.dtypes import Float
+from netdsl.ops.dtypes import Float, Index
 from netdsl.ops.gradient import Gradients
 from netdsl.ops.schema import In, Operator, Out, arg, operator
+from netdsl.ops.sparse.common import check_indices
 from netdsl.ops.xp import Array, ArrayModule
 from netdsl.testing import Case, check_operator, execute, normal
 
@@ -54,10 +55,32 @@ class CubicGradient(Operator):
         return 3 * X * X * dY
 
 
+@operator
+class ZeroRows(Operator):
+    """Set rows to zero, in place."""
+
+    inputs = (In("X", Float), In("rows", Index))
+    outputs = (Out("Y", enforced="X", rows="rows"),)
+    ours = True
+
+    def infer(self, X: TensorType, rows: TensorType) -> TensorType:
+        return X
+
+    def compute(self, xp: ArrayModule, X: Array, rows: Array) -> Array:
+        check_indices("ZeroRows", xp, rows, X.shape[0])
+        X[rows] = xp.zeros((rows.size, *X.shape[1:]), dtype=X.dtype)
+        return X
+
+
 def power(X: Any, shift: float = 0.0) -> Any:
     return np.float64(X) ** 3 + shift
 
 
+def zeroed(X: Any, rows: Any) -> Any:
+    return X * ~np.isin(np.arange(len(X)), rows)[:, None]
+
+
+ROWS = [Case("ZeroRows", (normal(4, 3), np.array([2, 0, 2])), {}, zeroed)]
 CASES = [
     Case("Cubic", (normal(3, 4),), {}, power, batch=(0,)),
     Case("Cubic", (normal(5, seed=1),), {"shift": 0.5}, power),
@@ -67,6 +90,42 @@ CASES = [
 
 def test_it_passes_every_check() -> None:
     check_operator(CASES)
+
+
+def test_one_that_writes_rows_passes_every_check_and_leaves_the_fed_table_alone() -> None:
+    (case,) = ROWS
+    before = case.inputs[0].copy()
+    check_operator(ROWS)
+    np.testing.assert_array_equal(case.inputs[0], before)
+    assert np.count_nonzero(execute(case.net, case.feeds, "numpy")["X"]) == 6
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("(check(), write(X[:]))", "Y is not the array given as X"),
+        ("(check(), write(X), X)[-1] * 1", "Y is not the array given as X"),
+        ("(check(), write(X), X.__setitem__(3, X[3] + 1), X)[-1]", "X: rows that are not named changed"),
+        ("(write(X), check(), X)[-1]", "X changed, then the index was refused"),
+        ("(write(X), X)[-1]", "index 4 should be refused by a table of 4 rows"),
+        ("(check(), write(X), rows.sort(), X)[-1]", "read-only"),
+    ],
+)
+def test_mistakes_in_writing_rows_are_found(change: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def compute(self: ZeroRows, xp: ArrayModule, X: Array, rows: Array) -> Array:
+        def check() -> None:
+            check_indices("ZeroRows", xp, rows, X.shape[0])
+
+        def write(table: Array) -> Array:
+            table[rows % len(table)] = xp.zeros((rows.size, *table.shape[1:]), dtype=X.dtype)
+            return table
+
+        result = eval(change, {}, {"X": X, "rows": rows, "check": check, "write": write})
+        return result[-1] if isinstance(result, tuple) else result
+
+    monkeypatch.setattr(ZeroRows, "compute", compute)
+    with pytest.raises((AssertionError, ValueError), match=said):
+        check_operator(ROWS)
 
 
 def test_it_is_a_method_of_every_net_and_can_be_trained_through() -> None:

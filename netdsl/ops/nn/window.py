@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, lru_cache
 from typing import ClassVar
 
 import attrs
@@ -16,6 +17,9 @@ from netdsl.ops.xp import Array, ArrayModule
 
 NOTSET, VALID, SAME, CAFFE = range(4)
 """The values of ``legacy_pad``, see :data:`LEGACY_PAD`."""
+
+LAYOUTS = 16
+"""How many shapes of input an operator remembers the windows of."""
 
 
 @attrs.frozen
@@ -183,6 +187,14 @@ class Windowed(Operator):
         Raises:
             InferenceError: a rank that does not fit, or windows larger than the input.
         """
+        return self._layouts(tuple(X))
+
+    @cached_property
+    def _layouts(self) -> Callable[[tuple[Dim, ...]], tuple[Axis, ...]]:
+        """The last layouts: inference, the choice of a kernel and the kernel each ask for one and the same."""
+        return lru_cache(maxsize=LAYOUTS)(self._lay)
+
+    def _lay(self, X: tuple[Dim, ...]) -> tuple[Axis, ...]:
         name, extents = type(self).__name__, self.spatial(X)
         rank, kernel = len(X) - 2, self._per_axis("kernel")
         wanted = self.spatial_rank or (max(rank, 1) if self.global_pooling else len(kernel))

@@ -72,8 +72,8 @@ class SparseAdagrad(Operator):
         In("lr", Single, doc=LR_DOC),
     )
     outputs = (
-        Out("param_out", inplace="param", enforced="param"),
-        Out("moment_out", inplace="moment", enforced="moment"),
+        Out("param_out", inplace="param", enforced="param", rows="indices"),
+        Out("moment_out", inplace="moment", enforced="moment", rows="indices"),
     )
     role = "update"
     updates = (("param_out", "param"),)
@@ -100,11 +100,10 @@ class SparseAdagrad(Operator):
         dense = Adagrad(epsilon=self.epsilon, decay=1.0, weight_decay=self.weight_decay)
 
         def step(p: Array, h: Array, g: Array) -> tuple[Array, ...]:
-            new_p, new_h, _, update = dense.compute(xp, p, h, g, lr)
-            return new_p, new_h, update
+            return dense.compute(xp, p, h, g, lr)[:2]
 
-        new_param, new_moment, _ = update_rows(self, xp, indices, [param, moment], grad, step)
-        return new_param, new_moment
+        update_rows(self, xp, indices, [param, moment], grad, step)
+        return param, moment
 
 
 @operator
@@ -143,8 +142,7 @@ class RowWiseSparseAdagrad(Operator):
             g = grads + xp.float32(self.weight_decay) * p
             new_h = h + (g * g).reshape(-1, width).mean(axis=1)
             rate = lr.reshape(()) / (xp.sqrt(new_h) + xp.float32(self.epsilon))
-            update = rate.reshape(-1, *(1,) * (p.ndim - 1)) * g
-            return p + update, new_h, update
+            return p + rate.reshape(-1, *(1,) * (p.ndim - 1)) * g, new_h
 
-        new_param, new_moment, _ = update_rows(self, xp, indices, [param, moment], grad, step)
-        return new_param, new_moment
+        update_rows(self, xp, indices, [param, moment], grad, step)
+        return param, moment

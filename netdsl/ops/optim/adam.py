@@ -118,9 +118,9 @@ class SparseAdam(Operator):
         In("iteration", Counter, host=True, doc=_ITERATION),
     )
     outputs = (
-        Out("param_out", inplace="param", enforced="param"),
-        Out("moment_1_out", inplace="moment_1", enforced="moment_1"),
-        Out("moment_2_out", inplace="moment_2", enforced="moment_2"),
+        Out("param_out", inplace="param", enforced="param", rows="indices"),
+        Out("moment_1_out", inplace="moment_1", enforced="moment_1", rows="indices"),
+        Out("moment_2_out", inplace="moment_2", enforced="moment_2", rows="indices"),
         Out("step", optional=True, doc="What was added for each index, before it was multiplied by lr."),
     )
     role = "update"
@@ -172,7 +172,9 @@ class SparseAdam(Operator):
             taken = taken / (xp.sqrt(new_2) + xp.float32(self.epsilon)) if adaptive else taken
             return p + lr * taken, new_1, new_2, taken
 
-        return update_rows(self, xp, indices, [param, moment_1, moment_2], grad, step)
+        taken = xp.empty(grad.shape, dtype=grad.dtype) if self.wants("step") else None
+        update_rows(self, xp, indices, [param, moment_1, moment_2], grad, step, taken)
+        return param, moment_1, moment_2, taken
 
     def rectified(self, t: int) -> tuple[float, bool]:
         """The factor of iteration ``t`` (the first is 1), and whether the step is divided by the root."""
@@ -247,7 +249,9 @@ class RowWiseSparseAdam(Operator):
             taken = factor * new_1 / root
             return p + lr * taken, new_1, new_2, taken
 
-        return update_rows(self, xp, indices, [param, moment_1, moment_2], grad, step)
+        taken = xp.empty(grad.shape, dtype=grad.dtype) if self.wants("step") else None
+        update_rows(self, xp, indices, [param, moment_1, moment_2], grad, step, taken)
+        return param, moment_1, moment_2, taken
 
 
 def correction(beta1: float, beta2: float, t: int) -> float:

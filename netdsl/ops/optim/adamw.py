@@ -143,9 +143,9 @@ class SparseAdamW(DecoupledAdam):
         In("found", Boolean, optional=True, doc=_FOUND),
     )
     outputs = (
-        Out("param_out", inplace="param", enforced="param"),
-        Out("moment_1_out", inplace="moment_1", enforced="moment_1"),
-        Out("moment_2_out", inplace="moment_2", enforced="moment_2"),
+        Out("param_out", inplace="param", enforced="param", rows="indices"),
+        Out("moment_1_out", inplace="moment_1", enforced="moment_1", rows="indices"),
+        Out("moment_2_out", inplace="moment_2", enforced="moment_2", rows="indices"),
     )
     role = "update"
     updates = (("param_out", "param"),)
@@ -180,6 +180,7 @@ class SparseAdamW(DecoupledAdam):
         found: Array | None = None,
     ) -> tuple[Array, ...]:
         def step(p: Array, m1: Array, m2: Array, g: Array) -> tuple[Array, ...]:
-            return *self.stepped(xp, p, m1, m2, g, lr, iteration, found), g
+            return self.stepped(xp, p, m1, m2, g, lr, iteration, found)
 
-        return update_rows(self, xp, indices, [param, moment_1, moment_2], grad, step)[:3]
+        update_rows(self, xp, indices, [param, moment_1, moment_2], grad, step)
+        return param, moment_1, moment_2

@@ -87,8 +87,8 @@ class RowWiseCounter(Operator):
         In("iteration", Counter, host=True, doc=_ITERATION),
     )
     outputs = (
-        Out("prev_iter_out", inplace="prev_iter", enforced="prev_iter"),
-        Out("update_counter_out", inplace="update_counter", enforced="update_counter"),
+        Out("prev_iter_out", inplace="prev_iter", enforced="prev_iter", rows="indices"),
+        Out("update_counter_out", inplace="update_counter", enforced="update_counter", rows="indices"),
     )
 
     counter_halflife: int = arg(-1, doc="Iterations after which an update counts half.")
@@ -105,11 +105,11 @@ class RowWiseCounter(Operator):
     ) -> tuple[Array, Array]:
         rows, now = indices.reshape(-1), int(iteration.reshape(-1)[0])
         check_indices(self, rows, prev_iter.shape[0])
-        when, count = prev_iter.copy(), update_counter.copy()
         if self.counter_halflife > 0:
-            last = xp.minimum(when[rows], now)
-            age = (now - last).astype(xp.float64)
-            count[rows] = count[rows] * xp.exp(age * (-math.log(2) / self.counter_halflife))
-            xp.scatter_add(count, rows, xp.ones(rows.shape, dtype=xp.float64))
-            when[rows] = xp.maximum(when[rows], now)
-        return when, count
+            last = prev_iter[rows]
+            age = (now - xp.minimum(last, now)).astype(xp.float64)
+            kept = xp.exp(age * (-math.log(2) / self.counter_halflife))
+            update_counter[rows] = update_counter[rows] * kept
+            xp.scatter_add(update_counter, rows, xp.ones(rows.shape, dtype=xp.float64))
+            prev_iter[rows] = xp.maximum(last, now)
+        return prev_iter, update_counter

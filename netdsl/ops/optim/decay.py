@@ -73,7 +73,7 @@ class SparseDecayWeights(DecoupledDecay):
         In("lr", Single, doc=_LR),
         In("found", Boolean, optional=True, doc=_FOUND),
     )
-    outputs = (Out("param_out", inplace="param", enforced="param"),)
+    outputs = (Out("param_out", inplace="param", enforced="param", rows="indices"),)
     role = "decay"
     ours = True
     source = "https://arxiv.org/abs/1711.05101"
@@ -85,7 +85,7 @@ class SparseDecayWeights(DecoupledDecay):
         return param
 
     def compute(self, xp: ArrayModule, param: Array, indices: Array, lr: Array, found: Array | None = None) -> Array:
-        flat, new = indices.reshape(-1), param.copy()
+        flat = indices.reshape(-1)
         check_indices(self, flat, param.shape[0])
-        new[flat] = self.decayed(xp, param[flat], lr.reshape(()), None if found is None else found.reshape(()))
-        return new
+        param[flat] = self.decayed(xp, param[flat], lr.reshape(()), None if found is None else found.reshape(()))
+        return param

@@ -53,9 +53,12 @@ class AtomicIter(Operator):
         return infer_counter("AtomicIter", count_in)
 
     def run(self, ctx: RunContext, mutex: Any, count_in: Array) -> Array:
-        with mutex:
-            count_in[...] = next_count("AtomicIter", count_in)  # in place, for it must happen under the lock
-            return count_in
+        return mutex.during(ctx, _count_up, count_in)
+
+
+def _count_up(count: Array) -> Array:
+    count[...] = next_number("AtomicIter", count)  # in place, for it must happen while the mutex is held
+    return count
 
 
 def infer_counter(operator: str, count: TensorType | None) -> TensorType:
@@ -69,6 +72,13 @@ def infer_counter(operator: str, count: TensorType | None) -> TensorType:
 
 def next_count(operator: str, count: Array) -> Array:
     """Return the counter plus one; raise for one that is negative or cannot grow."""
-    if not 0 <= int(count.reshape(-1)[0]) < LAST:
-        raise RunError(f"{operator}: the counter is not an iteration", expected=f"0 to {LAST - 1}", got=count)
+    next_number(operator, count)
     return count + 1
+
+
+def next_number(operator: str, count: Array) -> int:
+    """Return what :func:`next_count` counts to, as a number."""
+    number = int(count.reshape(-1)[0])
+    if not 0 <= number < LAST:
+        raise RunError(f"{operator}: the counter is not an iteration", expected=f"0 to {LAST - 1}", got=count)
+    return number + 1

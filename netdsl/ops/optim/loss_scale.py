@@ -232,8 +232,8 @@ class SparseScaledMomentumSGDUpdate(Operator):
         In("found", Boolean, doc=_FOUND),
     )
     outputs = (
-        Out("momentum_out", inplace="momentum_in", enforced="momentum_in"),
-        Out("param_out", inplace="param", enforced="param"),
+        Out("momentum_out", inplace="momentum_in", enforced="momentum_in", rows="indices"),
+        Out("param_out", inplace="param", enforced="param", rows="indices"),
     )
     role = "update"
     updates = (("param_out", "param"),)
@@ -273,10 +273,10 @@ class SparseScaledMomentumSGDUpdate(Operator):
 
         def step(p: Array, m: Array, g: Array) -> tuple[Array, ...]:
             taken, new_m = momentum_step(g, m, rate, mu, one, self.nesterov)
-            return xp.where(skip, p, p - taken), xp.where(skip, m, new_m), g
+            return xp.where(skip, p, p - taken), xp.where(skip, m, new_m)
 
-        new_param, new_m, _ = update_rows(self, xp, indices, [param, momentum_in], unscaled, step)
-        return new_m, new_param
+        update_rows(self, xp, indices, [param, momentum_in], unscaled, step)
+        return momentum_in, param
 
 
 @operator

@@ -94,8 +94,8 @@ class SparseMomentumSGDUpdate(Operator):
     )
     outputs = (
         Out("step", inplace="grad", doc="What was subtracted for each index."),
-        Out("momentum_out", inplace="momentum_in", enforced="momentum_in"),
-        Out("param_out", inplace="param", enforced="param"),
+        Out("momentum_out", inplace="momentum_in", enforced="momentum_in", rows="indices"),
+        Out("param_out", inplace="param", enforced="param", rows="indices"),
     )
     role = "update"
     updates = (("param_out", "param"),)
@@ -119,8 +119,9 @@ class SparseMomentumSGDUpdate(Operator):
             taken, new_m = momentum_step(g, m, lr, mu, one, self.nesterov)
             return p - taken, new_m, taken
 
-        new_param, new_m, taken = update_rows(self, xp, indices, [param, momentum_in], grad, step)
-        return taken, new_m, new_param
+        taken = xp.empty(grad.shape, dtype=grad.dtype)
+        update_rows(self, xp, indices, [param, momentum_in], grad, step, taken)
+        return taken, momentum_in, param
 
 
 @operator

@@ -64,25 +64,26 @@ def update_rows(
     tables: Sequence[Array],
     grad: Array,
     step: Callable[..., tuple[Array, ...]],
-) -> tuple[Array, ...]:
-    """Update the rows ``indices`` of tables, one occurrence of an index after the other.
+    told: Array | None = None,
+) -> None:
+    """Update the rows ``indices`` of ``tables`` where they are, one occurrence of an index after the other.
 
     ``step(*rows, grad)`` gets rows of each table (the first is the parameter) and their gradients, all different
-    rows, and returns the new ones, then one more value for each gradient. Returns the new tables and these values.
+    rows, and returns the new ones; it may return one more value for each gradient, which ``told`` gets, if given.
 
     Raises:
-        RunError: an index that is out of range.
+        RunError: an index that is out of range; nothing is written.
     """
     flat = indices.reshape(-1)
     grads = grad.reshape(flat.shape[0], *tables[0].shape[1:])
     check_indices(operator, flat, tables[0].shape[0])
-    new, values = [table.copy() for table in tables], xp.zeros_like(grads)
-    for at in rounds(xp, flat):
-        rows = flat[at]
-        *updated, values[at] = step(*(table[rows] for table in new), grads[at])
-        for table, result in zip(new, updated, strict=True):
+    pieces = [(at, flat[at], grads[at]) for at in rounds(xp, flat)]  # copies, should a table be read as a gradient too
+    for at, rows, piece in pieces:
+        updated = step(*(table[rows] for table in tables), piece)
+        for table, result in zip(tables, updated, strict=False):
             table[rows] = result
-    return *new, values.reshape(grad.shape)
+        if told is not None:
+            told.reshape(grads.shape)[at] = updated[-1]
 
 
 def check_indices(operator: object, indices: Array, count: int) -> None:

@@ -28,7 +28,7 @@ class ScatterWeightedSum(Operator):
         In("INDICES", Index, doc="Which rows."),
         In("Xs", Float.untied(), many=2, doc="Pairs: rows to add, one an index, and their weight, one number."),
     )
-    outputs = (Out("Y", enforced="X_0"),)
+    outputs = (Out("Y", enforced="X_0", rows="INDICES"),)
     role = "update"
     updates = (("Y", "X_0"),)
 
@@ -57,15 +57,16 @@ class ScatterWeightedSum(Operator):
         wide = xp.float32 if X_0.dtype == xp.float16 else X_0.dtype
         indices = xp.reshape(INDICES, (INDICES.size,))
         check_indices("ScatterWeightedSum", xp, indices, X_0.shape[0])
-        result = X_0.astype(wide)  # a copy also where the dtype stays
-        counts = xp.zeros((X_0.shape[0],), dtype=wide)
-        xp.scatter_add(counts, indices, xp.ones(indices.shape, dtype=wide))
-        scale = xp.power(xp.reshape(Weight_0, (1,)).astype(wide), counts[indices])
-        result[indices] = result[indices] * xp.reshape(scale, (indices.size, *(1 for _ in X_0.shape[1:])))
+        named, places = xp.unique(indices, return_inverse=True)  # each row once, for halves are rounded once
+        counts = xp.zeros(named.shape, dtype=wide)
+        xp.scatter_add(counts, places, xp.ones(indices.shape, dtype=wide))
+        scale = xp.power(xp.reshape(Weight_0, (1,)).astype(wide), counts)
+        rows = X_0[named].astype(wide) * xp.reshape(scale, (named.size, *(1 for _ in X_0.shape[1:])))
         for x, weight in Xs:
-            rows = xp.reshape(x, (indices.size, *X_0.shape[1:])).astype(wide)
-            xp.scatter_add(result, indices, rows * xp.reshape(weight, (1,) * X_0.ndim).astype(wide))
-        return result.astype(X_0.dtype)
+            added = xp.reshape(x, (indices.size, *X_0.shape[1:])).astype(wide)
+            xp.scatter_add(rows, places, added * xp.reshape(weight, (1,) * X_0.ndim).astype(wide))
+        X_0[named] = rows.astype(X_0.dtype)
+        return X_0
 
     def cost(self, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> int | None:
         """A product and a sum for each element added, a product for each scaled."""
@@ -82,7 +83,7 @@ class ScatterAssign(Operator):
         In("INDICES", Index, doc="Which rows."),
         In("SLICES", AnyDType, doc="The new rows, one an index."),
     )
-    outputs = (Out("Y", enforced="DATA"),)
+    outputs = (Out("Y", enforced="DATA", rows="INDICES"),)
 
     cost = free
 
@@ -94,7 +95,7 @@ class ScatterAssign(Operator):
         return DATA
 
     def compute(self, xp: ArrayModule, DATA: Array, INDICES: Array, SLICES: Array) -> Array:
-        result, indices = DATA.copy(), xp.reshape(INDICES, (INDICES.size,))
+        indices = xp.reshape(INDICES, (INDICES.size,))
         check_indices("ScatterAssign", xp, indices, DATA.shape[0])
         if indices.size:
             # On a device the order of writes is not defined, so only the last of equal indices may be written.
@@ -102,8 +103,8 @@ class ScatterAssign(Operator):
             ordered = indices[order]
             last = xp.concatenate([ordered[1:] != ordered[:-1], xp.ones((1,), dtype=xp.bool_)])
             kept = order[last]
-            result[indices[kept]] = xp.reshape(SLICES, (indices.size, *DATA.shape[1:]))[kept]
-        return result
+            DATA[indices[kept]] = xp.reshape(SLICES, (indices.size, *DATA.shape[1:]))[kept]
+        return DATA
 
 
 @operator

@@ -1,13 +1,12 @@
-"""Looking at blobs while the net runs, and the mutex that some counters want."""
+"""Looking at blobs while the net runs."""
 
 from __future__ import annotations
 
 import math
-import threading
 from typing import Any
 
 from netdsl.errors import RunError, SchemaError
-from netdsl.ir import Opaque, TensorType
+from netdsl.ir import TensorType
 from netdsl.ops.context import RunContext
 from netdsl.ops.dtypes import ANYTHING, Float
 from netdsl.ops.gradient import Gradients
@@ -100,33 +99,3 @@ def _position(flat: int, shape: tuple[int, ...]) -> list[int]:
     for i, extent in enumerate(shape):
         at.append(flat // math.prod(shape[i + 1 :]) % extent)
     return at
-
-
-class Mutex:
-    """A lock for ``with``, as a blob."""
-
-    kind = "mutex"
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-
-    def __exit__(self, *error: object) -> None:
-        self._lock.release()
-
-
-@operator
-class CreateMutex(Operator):
-    """Make a mutex, which AtomicIter and other operators that share a blob between nets take."""
-
-    inputs = ()
-    outputs = (Out("mutex_ptr"),)
-    on_host = True
-
-    def infer(self) -> Opaque:
-        return Opaque("mutex")
-
-    def run(self, ctx: RunContext) -> Mutex:
-        return Mutex()

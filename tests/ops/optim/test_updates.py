@@ -14,19 +14,20 @@ from netdsl.ops.optim.update import rounds
 from netdsl.runtime import backends
 from netdsl.testing import execute, normal
 from netdsl.testing.plain import Plain
+from tests.ops.utility.test_mutex import Patient
 
 
 def test_atomic_iter_loses_no_iteration() -> None:
     plain = Plain()
     plain.run(OperatorDef("CreateMutex", (), ("mutex",)))
     count, operator = np.zeros(1, np.int64), lookup("AtomicIter").bind({})
-    operator.run(None, plain.blobs["mutex"], count)  # type: ignore[attr-defined]
+    operator.run(Patient(), plain.blobs["mutex"], count)  # type: ignore[attr-defined]
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
 
     def work() -> None:
         for _ in range(500):
-            operator.run(None, plain.blobs["mutex"], count)  # type: ignore[attr-defined]
+            operator.run(Patient(), plain.blobs["mutex"], count)  # type: ignore[attr-defined]
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     try:

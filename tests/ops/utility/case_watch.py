@@ -1,10 +1,6 @@
-"""Cases of NanCheck, Print, CheckTensor and CreateMutex; what Print shows is tested in test_print.py."""
+"""Cases of NanCheck, Print and CheckTensor; what Print shows is tested in test_print.py."""
 
 from __future__ import annotations
-
-import time
-from threading import Thread
-from typing import Any
 
 import numpy as np
 
@@ -17,20 +13,6 @@ def spoilt(value: float) -> np.ndarray:
     x = X.copy()
     x[1, 2] = value
     return x
-
-
-def a_lock(_: Any, outputs: Any) -> None:
-    """Held by one thread at a time."""
-    order: list[str] = []
-    waiting = Thread(target=lambda: within(outputs[0], lambda: order.append("second")))
-    within(outputs[0], lambda: (waiting.start(), time.sleep(0.01), order.append("first")))
-    waiting.join()
-    assert order == ["first", "second"]
-
-
-def within(mutex: Any, action: Any) -> None:
-    with mutex:
-        action()
 
 
 CASES = [
@@ -47,5 +29,4 @@ CASES = [
     Case("CheckTensor", (X,), {"shape": [3, 4], "dtype": 1}, holds=lambda *_: None, outputs=0, label="fine"),
     Case("CheckTensor", (X,), {"shape": [4, 3]}, refuses="the wrong shape", outputs=0, label="shape"),
     Case("CheckTensor", (X,), {"dtype": 12}, refuses="the wrong dtype", outputs=0),
-    Case("CreateMutex", (), {}, holds=a_lock),
 ]
