@@ -17,8 +17,8 @@ def graph(net: NetDef) -> Any:
     record); blob nodes are ``("blob", name, version)`` with ``kind="blob"``, ``name`` and ``version``
     (0 is what the workspace held before the run). Edges from a blob to its readers carry ``inputs``,
     edges from an operator to what it writes ``outputs``: the positions, as a tuple, for an operator may
-    read one blob twice, or none where only its nested nets read or write the blob. Outputs and inputs of the net are marked on their blob nodes (``is_input``,
-    ``is_output``).
+    read one blob twice; an empty one where only its nested nets read or write it. Outputs and inputs of
+    the net are marked on their blob nodes (``is_input``, ``is_output``).
     """
     import networkx as nx
 
