@@ -11,7 +11,7 @@ import attrs
 from netdsl.analysis.versions import VersionedOp, Versions
 from netdsl.errors import GradientError
 from netdsl.ir import Device, NetDef, OperatorDef, SourceLine
-from netdsl.ir.args import Args
+from netdsl.ir.args import NO_ARGS, Args
 from netdsl.ops.regions import flow, regions, renamed
 from netdsl.ops.schema import Operator
 
@@ -183,7 +183,6 @@ class Builder:
         self.ops: list[Pending] = []
         self._mentions: dict[int, list[tuple[list[str], int]]] = defaultdict(list)
         op = step.op
-        self._args = Args({n: v for n, v in op.args.items() if n != "stream"}) if "stream" in op.args else op.args
         targets = [Target(self._target(name), i) for i, name in enumerate(op.inputs)]
         ins, outs = declared.formal_inputs, declared.formal_outputs
         self.blob = _ByFormal(ins.by_name(list(map(Input, op.inputs))) | outs.by_name(op.outputs))
@@ -201,7 +200,10 @@ class Builder:
 
     @property
     def args(self) -> Args:
-        return self._args
+        given = self._step.op.args
+        if given is NO_ARGS or "stream" not in given:
+            return given
+        return Args({name: value for name, value in given.items() if name != "stream"})  # a backward pass draws nothing
 
     def add(
         self, type_: Any, inputs: Sequence[Any], outputs: Sequence[Any], args: Mapping[str, Any] | None = None
@@ -214,7 +216,7 @@ class Builder:
             type_ if isinstance(type_, str) else type_.__name__,
             self._named(ins),
             self._named(outs),
-            self._args if args is None else args,
+            self.args if args is None else args,
             op.device,
             op.engine,
             is_gradient=True,

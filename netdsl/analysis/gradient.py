@@ -60,8 +60,7 @@ class _Pass:
             self._seed(loss, grad, types.get(loss, UNKNOWN))
         active = self._active()
         for step in reversed(self.versions.steps):
-            reads = (step.reads | step.hidden.reads).items()
-            if active is not None and active.isdisjoint(reads):
+            if active is not None and active.isdisjoint((step.reads | step.hidden.reads).items()):
                 self._forget(step, {})
                 continue
             self._require_apart(step)
@@ -117,7 +116,8 @@ class _Pass:
         if all(g is None for g in out_grads):
             self._forget(step, {})
             return
-        _require_listed(step, self.net)
+        if step.hidden.reads:
+            _require_listed(step, self.net)
         declared = bound(step.op)
         rule: Any = getattr(declared, "gradient", None)
         if rule is None:
@@ -197,23 +197,20 @@ class _Pass:
 
     def _require_apart(self, step: VersionedOp) -> None:
         """Raise if a gradient flows to what ``step`` writes under another name than its own."""
-        place = f"{step.op}     (operator {step.index} of net {self.net.name!r})"
-        for name in step.shared:
-            if self.held.of.get(name) is not None:
-                raise GradientError(
-                    f"the loss depends on blob {name!r} after its memory is written under another name",
-                    written_by=place,
-                    added_at=step.op.where,
-                    fix=f"let {step.op.type} write a fresh blob, or use Copy in place of the alias",
-                )
-        for name in step.hidden.writes:
-            if self.held.of.get(name) is not None:
-                raise GradientError(
-                    f"the loss depends on blob {name!r}, which a nested net writes",
-                    written_by=place,
-                    added_at=step.op.where,
-                    fix=f"list {name!r} among the outputs of {step.op.type}",
-                )
+        for name in (*step.shared, *step.hidden.writes):
+            if self.held.of.get(name) is None:
+                continue
+            if name in step.shared:
+                how = " after its memory is written under another name"
+                remedy = "write a fresh blob, or use Copy in place of the alias"
+            else:
+                how, remedy = ", which a nested net writes", f"list {name!r} among its outputs"
+            raise GradientError(
+                f"the loss depends on blob {name!r}{how}",
+                written_by=f"{step.op}     (operator {step.index} of net {self.net.name!r})",
+                added_at=step.op.where,
+                fix=f"let {step.op.type} {remedy}",
+            )
 
 
 def _require_listed(step: VersionedOp, net: NetDef) -> None:

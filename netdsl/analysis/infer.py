@@ -62,10 +62,10 @@ def infer_writes(
     """
     outputs = (UNKNOWN,) * len(op.outputs) if bound_op is None else infer_bound(bound_op, op, types, where)
     found = dict(zip(op.outputs, outputs, strict=True))
-    if not op.args or not (found_regions := regions(op)):
+    if not op.args.has_nets:
         return found
     if isinstance(bound_op, HasRegions):
-        inside = _after_regions(found_regions, types, nested or infer)
+        inside = _after_regions(regions(op), types, nested or infer)
         return inside | (
             found if isinstance(bound_op, Infers) else dict.fromkeys(found.keys() - inside.keys(), UNKNOWN)
         )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 import attrs
 
 from netdsl.errors import GradientError
 from netdsl.ir import NetDef, OperatorDef
-from netdsl.ops.regions import around, regions
-from netdsl.ops.schema import is_known, lookup
+from netdsl.ops.regions import NOTHING, around, regions
+from netdsl.ops.schema import Operator, is_known, lookup
 
 
 @attrs.frozen
@@ -37,6 +38,9 @@ class Hidden:
     writes: dict[str, int]
 
 
+NONE = Hidden({}, {})
+
+
 class Versions:
     """The versions of the blobs of one net: 0 is what the workspace held before, each write makes the next.
 
@@ -57,26 +61,29 @@ class Versions:
             self._record(index, op)
 
     def _record(self, index: int, op: OperatorDef) -> None:
-        inside = around(op)
-        self.names.update(inside.named)
         reads = {name: self.last[name] for name in op.inputs}
-        unlisted = {name: self.last[name] for name in inside.reads if name not in reads}
         for name in op.inputs:
             key = (name, reads[name])
             self.first_reader.setdefault(key, index)
             self.readers[key] += 1
-        also = [name for name in inside.writes if name not in op.outputs]
+        inside = around(op) if op.args.has_nets else NOTHING
+        self.names.update(inside.named)
+        hidden = NONE if inside is NOTHING else Hidden({n: self.last[n] for n in inside.reads if n not in reads}, {})
+        also = [name for name in inside.writes if name not in op.outputs] if inside.writes else []
         shared = self._shared_memory(op, (*op.outputs, *also), index)
         for name in (*op.outputs, *also, *shared):
             self.last[name] += 1
             self.writer[name, self.last[name]] = index
-        writes, memory, hidden = ({n: self.last[n] for n in names} for names in (op.outputs, shared, also))
-        self.steps.append(VersionedOp(op, index, reads, writes, memory, Hidden(unlisted, hidden)))
+        hidden.writes.update((name, self.last[name]) for name in also)
+        writes, memory = ({name: self.last[name] for name in names} for names in (op.outputs, shared))
+        self.steps.append(VersionedOp(op, index, reads, writes, memory, hidden))
 
     def _shared_memory(self, op: OperatorDef, written: Sequence[str], index: int) -> list[str]:
         """The other names of the memory that ``op`` writes; an alias writes none, but gives one more name."""
-        pairs = list(_aliases(op, (index,)))
-        surely = not any(op.nested)  # what regions alias, they may also leave as it was
+        pairs = list(_aliases(op, (index,))) if op.args.has_nets or _declares_alias(op) else []
+        if not (pairs or self._aliases):
+            return []
+        surely = not op.args.has_nets  # what regions alias, they may also leave as it was
         given = {name for name, _ in pairs} if surely else set[Name]()
         shared = {m for name in written if name not in given for m in self._aliases.get(name, ())}
         for name, source in pairs:
@@ -117,15 +124,22 @@ def _aliases(op: OperatorDef, place: tuple[object, ...]) -> Iterator[tuple[Name,
 
         for at, inner in enumerate(region.net.ops):
             yield from ((out(name), out(source)) for name, source in _aliases(inner, (*here, at)))
-    if not is_known(op.type):
+    if not _declares_alias(op):
         return
     declared = lookup(op.type)
-    if not any(out.alias for out in declared.outputs):
-        return
     places = dict(declared.formal_inputs.layout(len(op.inputs)))
     for formal, (_, at) in zip(declared.outputs, declared.formal_outputs.layout(len(op.outputs)), strict=True):
         if formal.alias is not None:
             yield from zip(_blobs(op.outputs, at), _blobs(op.inputs, places[formal.alias]), strict=False)
+
+
+def _declares_alias(op: OperatorDef) -> bool:
+    return is_known(op.type) and _has_alias(lookup(op.type))
+
+
+@cache
+def _has_alias(declared: type[Operator]) -> bool:
+    return any(out.alias for out in declared.outputs)
 
 
 def _blobs(names: Sequence[str], place: slice | int | None) -> Sequence[str]:

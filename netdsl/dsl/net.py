@@ -259,7 +259,7 @@ class Net(OpCalls):
         if made is None and is_known(op.type):
             made = bound(op)
         written = infer_writes(made, op, self._types, f"operator {len(self._ops)} of net {self.name!r}")
-        for blob in all_reads(op) if op.args else op.inputs:
+        for blob in all_reads(op) if op.args.has_nets else op.inputs:
             if blob not in self._written:
                 self._declare(blob)
         self._ops.append(op)

@@ -103,22 +103,19 @@ def regions(op: OperatorDef) -> tuple[Region, ...]:
     Where the operator declares none, its nets have names of their own: those that ``inner_blobs`` and
     ``outer_blobs_idx`` bind, else those that the operator lists as inputs or outputs, stand for blobs around it.
     """
-    nested = tuple(op.nested) if op.args else ()
-    return _regions(op, nested, _declared(op)) if nested else ()
+    return _regions(op, _declared(op)) if op.args.has_nets else ()
 
 
-def _regions(
-    op: OperatorDef, nested: Sequence[tuple[str, NetDef]], declared: Sequence[Region] | None
-) -> tuple[Region, ...]:
+def _regions(op: OperatorDef, declared: Sequence[Region] | None) -> tuple[Region, ...]:
     if declared is None:
         bound = _bound_by_index(op)
         same = frozenset((*op.inputs, *op.outputs)) if bound is None else ()
-        return tuple([Region(name, net, bound or {}, same, perhaps=True, again=True) for name, net in nested])
+        return tuple([Region(name, net, bound or {}, same, perhaps=True, again=True) for name, net in op.nested])
     by_argument: dict[str, deque[Region]] = defaultdict(deque)
     for region in declared:
         by_argument[region.argument].append(region)
     found: list[Region] = []
-    for name, net in nested:
+    for name, net in op.nested:
         region = by_argument[name].popleft() if by_argument[name] else Region(name, net, {})
         found.append(region if region.net is net else attrs.evolve(region, net=net))
     return tuple(found)
@@ -160,12 +157,11 @@ def flow(net: NetDef) -> Flow:
 
 def around(op: OperatorDef) -> Flow:
     """Return what the regions of an operator do to the blobs around it; nothing where it has none."""
-    nested = tuple(op.nested) if op.args else ()
-    if not nested:
+    if not op.args.has_nets:
         return NOTHING
     declared = _declared(op)
     found = Flow()
-    for region in _regions(op, nested, declared):
+    for region in _regions(op, declared):
         inside = flow(region.net)
         outer = region.outer(inside)
         for here, there in zip(attrs.astuple(found, recurse=False), attrs.astuple(inside, recurse=False), strict=True):
@@ -244,7 +240,7 @@ def renamed(op: OperatorDef, mapping: Mapping[str, str], *, streams: bool = True
     """
     if not mapping:
         return op
-    args = op.args and map_nets(op, lambda region: _renamed_net(region, mapping, streams))
+    args = map_nets(op, lambda region: _renamed_net(region, mapping, streams))
     if args is not op.args and isinstance(declared := _bound_or_none(op), NamesBlobs):
         args = {**args, **declared.renamed(op, mapping)}
     made = attrs.evolve(
@@ -306,7 +302,7 @@ def draws(op: OperatorDef) -> bool:
     """Whether an operator draws random numbers, itself or in nested nets at any depth."""
     if is_known(op.type) and hasattr(lookup(op.type), "sample"):
         return True
-    return bool(op.args) and any(draws(inner) for _, net in op.nested for inner in net.ops)
+    return op.args.has_nets and any(draws(inner) for _, net in op.nested for inner in net.ops)
 
 
 def _keep_stream(op: OperatorDef, made: OperatorDef) -> OperatorDef:
