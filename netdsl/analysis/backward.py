@@ -183,6 +183,9 @@ class Builder:
         self.ops: list[Pending] = []
         self._mentions: dict[int, list[tuple[list[str], int]]] = defaultdict(list)
         op = step.op
+        self._args = op.args
+        if op.args is not NO_ARGS and "stream" in op.args:  # a backward pass draws nothing
+            self._args = Args({name: value for name, value in op.args.items() if name != "stream"})
         targets = [Target(self._target(name), i) for i, name in enumerate(op.inputs)]
         ins, outs = declared.formal_inputs, declared.formal_outputs
         self.blob = _ByFormal(ins.by_name(list(map(Input, op.inputs))) | outs.by_name(op.outputs))
@@ -200,10 +203,7 @@ class Builder:
 
     @property
     def args(self) -> Args:
-        given = self._step.op.args
-        if given is NO_ARGS or "stream" not in given:
-            return given
-        return Args({name: value for name, value in given.items() if name != "stream"})  # a backward pass draws nothing
+        return self._args
 
     def add(
         self, type_: Any, inputs: Sequence[Any], outputs: Sequence[Any], args: Mapping[str, Any] | None = None
@@ -216,7 +216,7 @@ class Builder:
             type_ if isinstance(type_, str) else type_.__name__,
             self._named(ins),
             self._named(outs),
-            self.args if args is None else args,
+            self._args if args is None else args,
             op.device,
             op.engine,
             is_gradient=True,
