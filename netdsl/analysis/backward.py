@@ -11,8 +11,8 @@ import attrs
 from netdsl.analysis.versions import VersionedOp, Versions
 from netdsl.errors import GradientError
 from netdsl.ir import Device, NetDef, OperatorDef, SourceLine
-from netdsl.ir.args import Args
-from netdsl.ir.rename import map_nets, rename_blobs
+from netdsl.ir.args import NO_ARGS, Args
+from netdsl.ops.regions import flow, regions, renamed
 from netdsl.ops.schema import Operator
 
 
@@ -94,19 +94,18 @@ class Place:
         Raises:
             GradientError: the nets get the gradient of what they overwrite under the same name.
         """
-        old = self.name
-
-        def renamed(net: NetDef) -> NetDef:
-            if old in net.read_first() or not any(old in op.outputs for op in net.ops):
+        old, op = self.name, self.op.finished()
+        for region in regions(op):
+            inside = flow(region.net)
+            follows = region.bound is None or (old not in region.bound and old in region.outer(inside))
+            if follows and (old in inside.reads or (region.bound is None and old not in inside.writes)):
                 blob = old.removesuffix("_grad")
                 raise GradientError(
                     f"{self.op.type} overwrites blob {blob!r}, which another operator has read",
                     added_at=self.op.where,
                     fix=f"let {self.op.type} write a fresh blob instead of {blob!r}",
                 )
-            return rename_blobs(net, {old: new})
-
-        self.op.args = map_nets(self.op.args, renamed)
+        self.op.args = renamed(op, {old: new}, streams=False).args
 
 
 @attrs.define(eq=False)
@@ -184,6 +183,9 @@ class Builder:
         self.ops: list[Pending] = []
         self._mentions: dict[int, list[tuple[list[str], int]]] = defaultdict(list)
         op = step.op
+        self._args = op.args
+        if op.args is not NO_ARGS and "stream" in op.args:  # a backward pass draws nothing
+            self._args = Args({name: value for name, value in op.args.items() if name != "stream"})
         targets = [Target(self._target(name), i) for i, name in enumerate(op.inputs)]
         ins, outs = declared.formal_inputs, declared.formal_outputs
         self.blob = _ByFormal(ins.by_name(list(map(Input, op.inputs))) | outs.by_name(op.outputs))
@@ -201,7 +203,7 @@ class Builder:
 
     @property
     def args(self) -> Args:
-        return self._step.op.args
+        return self._args
 
     def add(
         self, type_: Any, inputs: Sequence[Any], outputs: Sequence[Any], args: Mapping[str, Any] | None = None
@@ -214,7 +216,7 @@ class Builder:
             type_ if isinstance(type_, str) else type_.__name__,
             self._named(ins),
             self._named(outs),
-            op.args if args is None else args,
+            self._args if args is None else args,
             op.device,
             op.engine,
             is_gradient=True,
@@ -277,8 +279,8 @@ class Builder:
         return f"_{self._step.op.inputs[0]}_grad{suffix}"
 
     def nested(self, net: NetDef, grads: Mapping[str, str]) -> tuple[NetDef, Mapping[str, str]]:
-        written = {name for op in net.ops for name in op.outputs}
-        made = self._differentiate(net, {y: dy for y, dy in grads.items() if y in written})
+        inside = flow(net)
+        made = self._differentiate(net, {y: dy for y, dy in grads.items() if y in inside.writes})
         dense = {x: g for x, g in made.grads.items() if isinstance(g, str)}
         if len(dense) < len(made.grads):
             raise GradientError(f"a nested net of {self._step.op.type} has a sparse gradient", operator=self._step.op)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from netdsl.analysis import rules
 from netdsl.analysis.check_training import check_training
 from netdsl.analysis.findings import Finding, about, placed
-from netdsl.analysis.infer import infer_op
+from netdsl.analysis.infer import infer_writes
 from netdsl.analysis.roles import Role
 from netdsl.analysis.training import Training
 from netdsl.errors import InferenceError, NetdslError, SchemaError, did_you_mean
 from netdsl.ir import UNKNOWN, BlobType, DType, NetDef, OperatorDef, TensorType
+from netdsl.ops.regions import all_reads, all_writes, flow, reads, regions
 from netdsl.ops.schema import Runs, all_types, bound, is_known, lookup
 from netdsl.ops.validate import check_use, unknown_arguments
 
@@ -55,9 +56,10 @@ def _found(init: NetDef | None, net: NetDef) -> list[Finding]:
 
 def _swapped(init: NetDef, net: NetDef) -> list[Finding]:
     """What shows that the net which runs first is no init net: everything else would only follow from it."""
-    made = {name for op in net.ops for name in op.outputs}.difference(net.read_first())
-    for index in range(len(init.ops)) if not made.isdisjoint(init.read_first()) else ():
-        for name in init.ops[index].inputs:
+    inside = flow(net)
+    made = inside.writes.keys() - inside.reads.keys()
+    for index in range(len(init.ops)) if not made.isdisjoint(flow(init).reads) else ():
+        for name in all_reads(init.ops[index]):
             if name in made:
                 message = f"net {init.name!r} runs first, but it reads {name!r}, which net {net.name!r} makes"
                 return [about(rules.SWAPPED, message, init, index, name)]
@@ -71,7 +73,7 @@ def _flow(net: NetDef, made: Mapping[str, BlobType], types: dict[str, BlobType])
     """The findings about single operators and what they read; ``types`` gets what the net writes."""
     uses = _uses(net)
     found = uses + _reads(net, made)
-    return found + _types(net, types, {f.index for f in uses if f.net is net})
+    return found + _types(net, types, uses)
 
 
 def _order(finding: Finding, init: NetDef | None) -> tuple[bool, float]:
@@ -123,28 +125,50 @@ def _unknown_arguments(net: NetDef, index: int, op: OperatorDef) -> list[Finding
     ]
 
 
-def _types(net: NetDef, types: dict[str, BlobType], bad: Container[int | None]) -> list[Finding]:
-    """Types that clash, those of ``bad`` operators aside; ``types`` holds what the run starts with."""
+def _types(net: NetDef, types: dict[str, BlobType], uses: list[Finding]) -> list[Finding]:
+    """Types that clash, in nested nets too; ``types`` holds what the run starts with, ``uses`` what is found so far."""
     found: list[Finding] = []
     clashing: set[str] = set()  # what operators with a finding read
     lost: set[str] = set()  # what is not known because of them
+    bad = {finding.index for finding in uses if finding.net is net}
     for name, type_ in net.types.items():
         types.setdefault(name, type_)
     for index, op in enumerate(net.ops):
-        outputs: tuple[BlobType, ...] = (UNKNOWN,) * len(op.outputs)
-        follows = not lost.isdisjoint(op.inputs)
+        reads = all_reads(op)
+        follows = not lost.isdisjoint(reads)
+        inside = _Inside(uses)
         try:
-            outputs = infer_op(op, types) if index not in bad else outputs
+            declared = bound(op) if index not in bad else None
+            outputs = infer_writes(declared, op, types, nested=inside)
         except InferenceError as error:
+            outputs = dict.fromkeys(all_writes(op), UNKNOWN)
             known = {name for name in op.inputs if types.get(name, UNKNOWN) != UNKNOWN}
             if not (follows and known <= clashing):
                 found.append(_clash(error, net, index, types))
             clashing |= known
             follows = True
-        types.update(zip(op.outputs, outputs, strict=True))
-        lost.difference_update(op.outputs)
-        lost.update(n for n, type_ in zip(op.outputs, outputs, strict=True) if follows and type_ == UNKNOWN)
+        found += inside.findings
+        follows = follows or bool(inside.findings)
+        types.update(outputs)
+        lost.difference_update(outputs)
+        lost.update(name for name, type_ in outputs.items() if follows and type_ == UNKNOWN)
     return found
+
+
+class _Inside:
+    """Infers nested nets and keeps what is found; of a net that is inferred again, for wider types, the last."""
+
+    def __init__(self, uses: list[Finding]) -> None:
+        self._uses = uses
+        self._found: dict[int, list[Finding]] = {}
+
+    def __call__(self, net: NetDef, start: dict[str, BlobType]) -> Mapping[str, BlobType]:
+        self._found[id(net)] = _types(net, start, self._uses)
+        return start
+
+    @property
+    def findings(self) -> list[Finding]:
+        return [finding for found in self._found.values() for finding in found]
 
 
 def _clash(error: InferenceError, net: NetDef, index: int, types: Mapping[str, BlobType]) -> Finding:
@@ -165,19 +189,19 @@ def _reads(net: NetDef, made: Mapping[str, BlobType]) -> list[Finding]:
     """Blobs that nothing provides. ``made`` is what an init net makes."""
     found: list[Finding] = []
     available = {*net.inputs, *made}
-    known = {*available, *(name for op in net.ops for name in op.outputs)}
+    known = {*available, *flow(net).writes}
     reported: set[str] = set()
     for index, op in enumerate(net.ops):
         for name, reader, at in _reads_of(net, index):
             if name in available or name in reported:
                 continue
             reported.add(name)
-            later = [f"{net.ops[i]}" for i in range(index + 1, len(net.ops)) if name in net.ops[i].outputs][:1]
+            later = [f"{net.ops[i]}" for i in range(index + 1, len(net.ops)) if name in all_writes(net.ops[i])][:1]
             near = None if later else did_you_mean(name, available) or did_you_mean(name, known - {name})
             message = f"blob {name!r} is read, but " + ("it is written only later" if later else "nothing provides it")
             notes = [("written by", text) for text in later]
             found.append(about(rules.MISSING_INPUT, message, reader, at, name, near, notes))
-        available.update(op.outputs)
+        available.update(all_writes(op))
     return found
 
 
@@ -186,11 +210,13 @@ def _reads_of(net: NetDef, index: int) -> Iterator[tuple[str, NetDef, int]]:
     op = net.ops[index]
     for name in op.inputs:
         yield name, net, index
-    for _, nested in op.nested:
-        inside = set(nested.inputs)
-        for at, inner in enumerate(nested.ops):
-            yield from (read for read in _reads_of(nested, at) if read[0] not in inside)
-            inside.update(inner.outputs)
+    needed = reads(op)
+    for region in regions(op) if needed else ():
+        outer = {name: there for name, there in region.outer().items() if there in needed}
+        for at, inner in enumerate(region.net.ops):
+            yield from ((outer[name], reader, i) for name, reader, i in _reads_of(region.net, at) if name in outer)
+            for name in all_writes(inner):
+                outer.pop(name, None)
 
 
 def _init_types(init: NetDef, net: NetDef, made: Mapping[str, BlobType]) -> list[Finding]:
@@ -227,7 +253,7 @@ def _compatible(a: BlobType, b: BlobType) -> bool:
 
 
 def _outputs(net: NetDef) -> list[Finding]:
-    written = {name for op in net.ops for name in op.outputs}
+    written = flow(net).writes
     missing = [name for name in net.outputs if name not in written and name not in net.inputs]
     message = "output {!r} is declared, but no operator computes it"
     return [about(rules.MISSING_OUTPUT, message.format(n), net, blob=n, near=did_you_mean(n, written)) for n in missing]
@@ -255,8 +281,7 @@ def _dead(training: Training, meant: set[str]) -> list[Finding]:
         op = net.ops[index]
         alive = _has_effects(op) or any(n in needed or n in held for n in op.outputs)
         if alive or roles[index] is Role.GRADIENT:
-            needed.update(op.inputs)
-            needed.update(n for _, nested in op.nested for n in nested.read_first())
+            needed.update(all_reads(op))
         else:
             found.append(
                 about(rules.DEAD, f"nothing reads {', '.join(map(repr, op.outputs))}", net, index, op.outputs[0])
@@ -269,7 +294,7 @@ def _lost(net: NetDef) -> list[Finding]:
     found: list[Finding] = []
     unread: dict[str, int] = {}
     for index, op in enumerate(net.ops):
-        for name in (*op.inputs, *(n for _, nested in op.nested for n in nested.read_first())):
+        for name in all_reads(op):
             unread.pop(name, None)
         for name in op.outputs:
             before = unread.get(name)
@@ -286,8 +311,7 @@ def _unused_fills(init: NetDef, net: NetDef, trains: bool) -> list[Finding]:
 
     A net that trains nothing needs no masters and no state of optimizers: one finding tells of all.
     """
-    read = {*net.outputs, *init.outputs, *(name for op in init.ops for name in op.inputs)}
-    read.update(n for op in net.ops for n in (*op.inputs, *(m for _, nested in op.nested for m in nested.read_first())))
+    read = {*net.outputs, *init.outputs, *(name for each in (init, net) for op in each.ops for name in all_reads(op))}
     made = {name for op in init.ops for name in op.outputs}
     unmade = [name for name in net.inputs if name not in made]
     found: list[Finding] = []

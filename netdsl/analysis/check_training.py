@@ -13,6 +13,7 @@ from netdsl.analysis.roles import SEED_SUFFIX, Role, declared_role
 from netdsl.analysis.training import BackwardPass, Training
 from netdsl.errors import GradientError, NetdslError, SchemaError, did_you_mean
 from netdsl.ir import UNKNOWN, BlobType, NetDef, Opaque, OperatorDef, TensorType
+from netdsl.ops.regions import all_reads, flow
 from netdsl.ops.schema import lookup
 
 
@@ -110,10 +111,10 @@ def _unmade(training: Training, types: Mapping[str, BlobType]) -> list[Finding]:
     """What must exist before the first step and cannot be fed: written by the net, read by updates only, opaque."""
     net, init = training.net, training.init
     provided = {*training.made, *(init.inputs if init else ())}
-    written = {name for op in net.ops for name in op.outputs}
+    written = flow(net).writes
     readers: dict[str, list[int]] = defaultdict(list)
     for index, op in enumerate(net.ops):
-        for name in op.inputs:
+        for name in all_reads(op):
             readers[name].append(index)
     declared = set(net.inputs)
     found: list[Finding] = []
@@ -146,7 +147,7 @@ def _updated_twice(training: Training) -> list[Finding]:
 def _lost_updates(training: Training) -> list[Finding]:
     """Updates whose result stands under another name than what they read, where nothing finds it."""
     net = training.net
-    read = {*net.outputs, *(name for op in net.ops for name in op.inputs)}
+    read = {*net.outputs, *(name for op in net.ops for name in all_reads(op))}
     found: list[Finding] = []
     for index, op in enumerate(net.ops):
         if declared_role(op) != "update":
@@ -179,7 +180,7 @@ def _without_update(training: Training, reported: Collection[str | None]) -> lis
     for use in training.parameters():
         if use.name in training.moved or use.name in frozen or not {use.name, *use.copies}.isdisjoint(reported):
             continue
-        index = next((i for i, op in enumerate(training.net.ops) if use.name in op.inputs), None)
+        index = next((i for i, op in enumerate(training.net.ops) if use.name in all_reads(op)), None)
         if index is None:
             continue  # nothing reads it either: another finding
         message = f"parameter {use.name!r} has the gradient {use.gradient!r}, but nothing updates it"
@@ -190,8 +191,10 @@ def _without_update(training: Training, reported: Collection[str | None]) -> lis
 def _stale_copies(training: Training, types: Mapping[str, BlobType]) -> list[Finding]:
     """Parameters in two precisions, made from each other by the init net, of which only one is trained."""
     net, init = training.net, training.init
-    forward = {n for op, role in zip(net.ops, training.roles, strict=True) if role is Role.FORWARD for n in op.inputs}
-    written = {name for op in net.ops for name in op.outputs}
+    forward = {
+        n for op, role in zip(net.ops, training.roles, strict=True) if role is Role.FORWARD for n in all_reads(op)
+    }
+    written = flow(net).writes
     found: list[Finding] = []
     for at, *blobs in training.copies():
         trained = [name for name in blobs if name in training.moved]

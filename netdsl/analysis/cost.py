@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
-from netdsl.analysis.infer import infer_op
+from netdsl.analysis.infer import infer_writes
 from netdsl.errors import NetdslError
 from netdsl.ir import UNKNOWN, BlobType, NetDef, OperatorDef, TensorType
-from netdsl.ops.schema import bound
+from netdsl.ops.regions import all_reads, all_writes, flow
+from netdsl.ops.schema import Operator, bound
 
 
 @attrs.frozen
@@ -62,22 +63,29 @@ def cost(net: NetDef, types: Mapping[str, BlobType] | None = None) -> NetCost:
     known: dict[str, BlobType] = {**net.types, **(types or {})}
     rows: list[OpCost] = []
     for op in net.ops:
-        rows.append(_op_cost(op, known))
-        known.update(zip(op.outputs, rows[-1].outputs, strict=True))
+        row, written = _op_cost(op, known)
+        rows.append(row)
+        known.update(written)
     held, peak = _memory(net, known)
     return NetCost(tuple(rows), held, peak, sum(row.flops is None for row in rows))
 
 
-def _op_cost(op: OperatorDef, known: Mapping[str, BlobType]) -> OpCost:
+def _op_cost(op: OperatorDef, known: Mapping[str, BlobType]) -> tuple[OpCost, Mapping[str, BlobType]]:
+    """The cost of an operator, and the types of what it writes."""
     inputs = [known.get(name, UNKNOWN) for name in op.inputs]
     read = _total(inputs)
     try:
-        declared, outputs = bound(op), infer_op(op, known)
+        declared = bound(op)
+        found = infer_writes(declared, op, known)
     except NetdslError as error:
-        return OpCost(op, None, read, None, (UNKNOWN,) * len(op.outputs), error.what)
+        unknown = dict.fromkeys(all_writes(op), UNKNOWN)
+        return OpCost(op, None, read, None, (UNKNOWN,) * len(op.outputs), error.what), unknown
+    outputs = tuple([found[name] for name in op.outputs])
     written = _total(outputs)
-    flops = None if read is None or written is None else declared.cost(inputs, outputs)
-    return OpCost(op, flops, read, written, outputs)
+    # what nested nets do depends on values, so only the operator itself can tell
+    told = not any(op.nested) or type(declared).cost is not Operator.cost
+    flops = declared.cost(inputs, outputs) if told and read is not None and written is not None else None
+    return OpCost(op, flops, read, written, outputs), found
 
 
 def _total(types: Sequence[BlobType]) -> int | None:
@@ -87,20 +95,20 @@ def _total(types: Sequence[BlobType]) -> int | None:
 
 def _memory(net: NetDef, types: Mapping[str, BlobType]) -> tuple[int, int]:
     """Bytes of all blobs, and the most that live at once (inputs and outputs live throughout)."""
-    last: dict[str, int] = {}
-    for index, op in enumerate(net.ops):
-        last.update(dict.fromkeys((*op.inputs, *op.outputs), index))
-    always = {*net.inputs, *net.outputs, *net.read_first()}
-    size = {name: nbytes(types.get(name, UNKNOWN)) or 0 for name in net.blobs()}
+    uses = [(*all_reads(op), *all_writes(op)) for op in net.ops]
+    last = {name: index for index, names in enumerate(uses) for name in names}
+    inside = flow(net)
+    always = {*net.inputs, *net.outputs, *inside.reads}
+    size = {name: nbytes(types.get(name, UNKNOWN)) or 0 for name in inside.named}
     live = peak = sum(size[name] for name in always)
     born = set(always)
     for index, op in enumerate(net.ops):
-        for name in op.outputs:
+        for name in all_writes(op):
             if name not in born:
                 born.add(name)
                 live += size[name]
         peak = max(peak, live)
-        for name in {*op.inputs, *op.outputs}:
+        for name in {*uses[index]}:
             if last[name] == index and name not in always:
                 live -= size[name]
     return sum(size.values()), peak

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from typing import Any, cast
 
 import attrs
 
+from netdsl.errors import NetError
 from netdsl.ir import Args, NetDef, OperatorDef
+from netdsl.ops.regions import flow, renamed
 
 METADATA = frozenset({"is_gradient", "where"})
 """Fields of an operator that are not compared."""
@@ -54,7 +55,7 @@ def diff(a: NetDef, b: NetDef) -> list[Change]:
 
 def _renames(a: NetDef, b: NetDef) -> dict[str, str]:
     """Blobs of ``a`` that stand under another name in ``b``, by operators that are otherwise alike."""
-    before, after = a.blobs(), b.blobs()
+    before, after = flow(a).named, flow(b).named
     found: dict[str, str] = {}
     taken: set[str] = set()
     for x, y in _alike(a.ops, b.ops):
@@ -83,26 +84,13 @@ def _kind(op: OperatorDef) -> tuple[object, ...]:
     return op.type, len(op.inputs), len(op.outputs), args, op.device, op.engine
 
 
-def renamed(op: OperatorDef, renames: Mapping[str, str]) -> OperatorDef:
-    """``op`` under the new names, in nested nets too."""
-    if not renames:
+def _renamed(op: OperatorDef, renames: Mapping[str, str], there: Container[OperatorDef]) -> OperatorDef:
+    """``op`` under the new names, with the argument that keeps its random numbers if the other net has it so."""
+    try:
+        plain, kept = (renamed(op, renames, streams=streams) for streams in (False, True))
+    except NetError:  # a nested net has a blob of its own so called: not the same operator under other names
         return op
-
-    def new(names: Iterable[str]) -> list[str]:
-        return [renames.get(name, name) for name in names]
-
-    def inner(value: Any) -> Any:
-        if isinstance(value, NetDef):
-            ops = [renamed(each, renames) for each in value.ops]
-            types = {renames.get(name, name): type_ for name, type_ in value.types.items()}
-            return attrs.evolve(value, ops=ops, inputs=new(value.inputs), outputs=new(value.outputs), types=types)
-        if isinstance(value, tuple):
-            return tuple(map(inner, cast("tuple[Any, ...]", value)))
-        return value
-
-    args = {name: inner(value) for name, value in op.args.items()} if any(op.nested) else op.args
-    control = new(op.control_inputs)
-    return attrs.evolve(op, inputs=new(op.inputs), outputs=new(op.outputs), control_inputs=control, args=args)
+    return kept if kept in there else plain
 
 
 # ---------------------------------------------------------------------- inputs and outputs
@@ -131,7 +119,8 @@ def _input_types(a: NetDef, b: NetDef, renames: Mapping[str, str]) -> list[Chang
 
 def _operators(a: Sequence[OperatorDef], b: Sequence[OperatorDef], renames: Mapping[str, str]) -> list[Change]:
     changes: list[Change] = []
-    now = [renamed(op, renames) for op in a]
+    there = set(b) if renames else ()
+    now = [_renamed(op, renames, there) for op in a] if renames else a
     removed: dict[OperatorDef, list[OperatorDef]] = {}
     added: list[tuple[int, OperatorDef]] = []
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, _keys(now), _keys(b), autojunk=False).get_opcodes():

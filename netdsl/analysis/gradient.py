@@ -16,6 +16,7 @@ from netdsl.analysis.versions import VersionedOp, Versions
 from netdsl.errors import GradientError, SchemaError, did_you_mean
 from netdsl.ir import UNKNOWN, BlobType, DType, NetDef, OperatorDef, TensorType
 from netdsl.ir.args import NO_ARGS
+from netdsl.ops.regions import all_reads
 from netdsl.ops.schema import bound
 from netdsl.ops.validate import check_use
 
@@ -59,7 +60,7 @@ class _Pass:
             self._seed(loss, grad, types.get(loss, UNKNOWN))
         active = self._active()
         for step in reversed(self.versions.steps):
-            if active is not None and not any((n, v) in active for n, v in step.reads.items()):
+            if active is not None and active.isdisjoint((step.reads | step.hidden.reads).items()):
                 self._forget(step, {})
                 continue
             self._require_apart(step)
@@ -106,8 +107,8 @@ class _Pass:
             )
         active = {(w, v) for w in self.wrt for v in range(self.versions.last[w] + 1)}
         for step in self.versions.steps:
-            if any((n, v) in active for n, v in step.reads.items()):
-                active.update((step.writes | step.shared).items())
+            if any((n, v) in active for n, v in (step.reads | step.hidden.reads).items()):
+                active.update((step.writes | step.shared | step.hidden.writes).items())
         return active
 
     def _differentiate(self, step: VersionedOp) -> None:
@@ -115,6 +116,8 @@ class _Pass:
         if all(g is None for g in out_grads):
             self._forget(step, {})
             return
+        if step.hidden.reads:
+            _require_listed(step, self.net)
         declared = bound(step.op)
         rule: Any = getattr(declared, "gradient", None)
         if rule is None:
@@ -194,14 +197,31 @@ class _Pass:
 
     def _require_apart(self, step: VersionedOp) -> None:
         """Raise if a gradient flows to what ``step`` writes under another name than its own."""
-        for name in step.shared:
-            if self.held.of.get(name) is not None:
-                raise GradientError(
-                    f"the loss depends on blob {name!r} after its memory is written under another name",
-                    written_by=f"{step.op}     (operator {step.index} of net {self.net.name!r})",
-                    added_at=step.op.where,
-                    fix=f"let {step.op.type} write a fresh blob, or use Copy in place of the alias",
-                )
+        for name in (*step.shared, *step.hidden.writes):
+            if self.held.of.get(name) is None:
+                continue
+            if name in step.shared:
+                how = " after its memory is written under another name"
+                remedy = "write a fresh blob, or use Copy in place of the alias"
+            else:
+                how, remedy = ", which a nested net writes", f"list {name!r} among its outputs"
+            raise GradientError(
+                f"the loss depends on blob {name!r}{how}",
+                written_by=f"{step.op}     (operator {step.index} of net {self.net.name!r})",
+                added_at=step.op.where,
+                fix=f"let {step.op.type} {remedy}",
+            )
+
+
+def _require_listed(step: VersionedOp, net: NetDef) -> None:
+    """Raise if a gradient has no way to what a nested net reads."""
+    for name in step.hidden.reads:
+        raise GradientError(
+            f"a nested net of {step.op.type} reads blob {name!r}, to which no gradient can flow",
+            operator=f"{step.op}     (operator {step.index} of net {net.name!r})",
+            added_at=step.op.where,
+            fix=f"list {name!r} among the inputs of {step.op.type}",
+        )
 
 
 def _device(parts: Sequence[Part], op: OperatorDef) -> Any:
@@ -238,7 +258,7 @@ def _prune(
             continue
         trimmed = _trimmed(op, needed)
         needed.difference_update(trimmed.outputs)
-        needed.update(trimmed.inputs)
+        needed.update(all_reads(trimmed))
         kept.append(trimmed)
     written = {name for op in kept for name in op.outputs} | set(net.blobs())
     alive = {

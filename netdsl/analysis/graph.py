@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from netdsl.ir import NetDef
+from netdsl.ops.regions import around
 
 
 def graph(net: NetDef) -> Any:
@@ -16,8 +17,8 @@ def graph(net: NetDef) -> Any:
     record); blob nodes are ``("blob", name, version)`` with ``kind="blob"``, ``name`` and ``version``
     (0 is what the workspace held before the run). Edges from a blob to its readers carry ``inputs``,
     edges from an operator to what it writes ``outputs``: the positions, as a tuple, for an operator may
-    read one blob twice. Outputs and inputs of the net are marked on their blob nodes (``is_input``,
-    ``is_output``).
+    read one blob twice; an empty one where only its nested nets read or write it. Outputs and inputs of
+    the net are marked on their blob nodes (``is_input``, ``is_output``).
     """
     import networkx as nx
 
@@ -36,9 +37,10 @@ def graph(net: NetDef) -> Any:
     for index, op in enumerate(net.ops):
         node = ("op", index)
         made.add_node(node, kind="operator", type=op.type, op=op)
-        for name, positions in _positions(op.inputs).items():
+        inside = around(op)
+        for name, positions in _positions(op.inputs, inside.reads).items():
             made.add_edge(blob(name), node, inputs=positions)
-        for name, positions in _positions(op.outputs).items():
+        for name, positions in _positions(op.outputs, inside.writes).items():
             version[name] += 1
             made.add_edge(node, blob(name), outputs=positions)
     for name in net.outputs:
@@ -46,8 +48,8 @@ def graph(net: NetDef) -> Any:
     return made
 
 
-def _positions(names: Sequence[str]) -> dict[str, tuple[int, ...]]:
+def _positions(names: Sequence[str], inside: Iterable[str]) -> dict[str, tuple[int, ...]]:
     found: dict[str, tuple[int, ...]] = {}
     for position, name in enumerate(names):
         found[name] = (*found.get(name, ()), position)
-    return found
+    return dict.fromkeys(inside, ()) | found

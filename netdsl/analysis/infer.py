@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from netdsl.errors import InferenceError, NetdslError
-from netdsl.ir import UNKNOWN, BlobType, DType, NetDef, Opaque, OperatorDef
-from netdsl.ops.schema import Operator, bound, is_known
+from netdsl.ir import UNKNOWN, BlobType, DType, NetDef, Opaque, OperatorDef, TensorType
+from netdsl.ir.dims import common
+from netdsl.ops.regions import HasRegions, Region, flow, regions, writes
+from netdsl.ops.schema import Infers, Operator, bound, is_known
 
 
 def infer_op(op: OperatorDef, types: Mapping[str, BlobType], where: str | None = None) -> tuple[BlobType, ...]:
@@ -16,13 +18,14 @@ def infer_op(op: OperatorDef, types: Mapping[str, BlobType], where: str | None =
     Raises:
         InferenceError: known types that the operator cannot accept.
     """
-    return infer_bound(bound(op), op, types, where)
+    found = infer_writes(bound(op), op, types, where)
+    return tuple([found[name] for name in op.outputs])
 
 
 def infer_bound(
     bound_op: Operator, op: OperatorDef, types: Mapping[str, BlobType], where: str | None = None
 ) -> tuple[BlobType, ...]:
-    """As :func:`infer_op`, for a record whose declaration is at hand."""
+    """As :func:`infer_op`, for a record whose declaration is at hand; its nested nets are not looked into."""
     actual = [types.get(name, UNKNOWN) for name in op.inputs]
     try:
         check_dtypes(bound_op, op.inputs, actual)
@@ -37,6 +40,74 @@ def _outputs(bound_op: Operator, op: OperatorDef, actual: Sequence[BlobType]) ->
         return (UNKNOWN,) * len(op.outputs)
     result: Any = rule(*bound_op.formal_inputs.group(actual))
     return tuple(bound_op.formal_outputs.results(result, len(op.outputs)))
+
+
+Nested = Callable[[NetDef, dict[str, BlobType]], Mapping[str, BlobType]]
+"""What tells the types of a nested net's blobs after it ran, given those of what it reads."""
+
+
+def infer_writes(
+    bound_op: Operator | None,
+    op: OperatorDef,
+    types: Mapping[str, BlobType],
+    where: str | None = None,
+    nested: Nested | None = None,
+) -> dict[str, BlobType]:
+    """Return the types of everything that ``op`` writes, nested nets looked into; ``bound_op`` is None if undeclared.
+
+    ``nested`` takes the place of :func:`infer` for nested nets.
+
+    Raises:
+        InferenceError: known types that the operator, or one in a nested net, cannot accept.
+    """
+    outputs = (UNKNOWN,) * len(op.outputs) if bound_op is None else infer_bound(bound_op, op, types, where)
+    found = dict(zip(op.outputs, outputs, strict=True))
+    if not op.args.has_nets:
+        return found
+    if isinstance(bound_op, HasRegions):
+        inside = _after_regions(regions(op), types, nested or infer)
+        return inside | (
+            found if isinstance(bound_op, Infers) else dict.fromkeys(found.keys() - inside.keys(), UNKNOWN)
+        )
+    return dict.fromkeys(writes(op), UNKNOWN) | found  # nobody says how often its nets run
+
+
+def _after_regions(found: Sequence[Region], types: Mapping[str, BlobType], nested: Nested) -> dict[str, BlobType]:
+    """The types of what regions write, as far as all that may have run, or nothing, agree on them."""
+    around: Mapping[str, BlobType] = types
+    while True:
+        ends = [_after_region(region, around, nested) for region in found]
+        written = dict.fromkeys(name for end in ends for name in end)
+        ends += [{}] if any(region.perhaps for region in found) else []
+        after = {name: _agreed([end.get(name, types.get(name, UNKNOWN)) for end in ends]) for name in written}
+        if not any(region.again for region in found):
+            return after
+        # what runs again starts with what it left behind: with what that has in common with the first start
+        wider = {name: _agreed([around[name], type_]) for name, type_ in after.items() if name in around}
+        if all(around[name] == type_ for name, type_ in wider.items()):
+            return after
+        around = {**around, **wider}
+
+
+def _after_region(region: Region, around: Mapping[str, BlobType], nested: Nested) -> dict[str, BlobType]:
+    inside = flow(region.net)
+    outer = region.outer(inside)
+    start = {name: known for name, there in outer.items() if (known := around.get(there, UNKNOWN)) != UNKNOWN}
+    end = nested(region.net, start)
+    return {outer[name]: end.get(name, UNKNOWN) for name in inside.writes if name in outer}
+
+
+def _agreed(types: Sequence[BlobType]) -> BlobType:
+    """What types have in common: of equal rank and dtype, extents that differ are unknown."""
+    first = types[0]
+    for other in types[1:]:
+        if first == other:
+            continue
+        if not (isinstance(first, TensorType) and isinstance(other, TensorType)) or first.dtype is not other.dtype:
+            return UNKNOWN
+        shape = None if first.shape is None or other.shape is None else common(first.shape, other.shape)
+        first = UNKNOWN if shape is None else TensorType(first.dtype, shape)
+    return first
 
 
 def check_dtypes(bound_op: Operator, names: Sequence[str], actual: Sequence[BlobType]) -> None:
@@ -88,6 +159,5 @@ def infer(net: NetDef, types: Mapping[str, BlobType] | None = None) -> dict[str,
     known: dict[str, BlobType] = {**net.types, **(types or {})}
     for index, op in enumerate(net.ops):
         where = f"operator {index} of net {net.name!r}"
-        outputs = infer_op(op, known, where) if is_known(op.type) else (UNKNOWN,) * len(op.outputs)
-        known.update(zip(op.outputs, outputs, strict=True))
+        known.update(infer_writes(bound(op) if is_known(op.type) else None, op, known, where))
     return known

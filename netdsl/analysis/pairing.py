@@ -8,9 +8,9 @@ from itertools import zip_longest
 
 import attrs
 
-from netdsl.analysis.diff import renamed
 from netdsl.errors import SchemaError
 from netdsl.ir import NetDef, OperatorDef
+from netdsl.ops.regions import renamed
 from netdsl.ops.schema import lookup
 
 
@@ -36,7 +36,7 @@ def pair(net: NetDef, indices: Iterable[int], forward: NetDef, expected: Sequenc
     taken: set[str] = set()
     pairs: list[tuple[OperatorDef, int | None]] = []
     for op in expected:
-        wanted = renamed(op, names)
+        wanted = renamed(op, names, streams=False)
         index = waiting.take(wanted, usual)
         if index is not None and _call(net.ops[index]) == _call(wanted):
             for old, new in zip(wanted.outputs, net.ops[index].outputs, strict=False):

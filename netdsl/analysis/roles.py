@@ -6,6 +6,7 @@ import enum
 from collections.abc import Container
 
 from netdsl.ir import NetDef, OperatorDef
+from netdsl.ops.regions import flow
 from netdsl.ops.schema import is_known, lookup
 
 SEED_SUFFIX = "_autogen_grad"
@@ -44,8 +45,8 @@ class _Lanes:
     """The first pass, in order: what depends on gradients, and on updated blobs, so far."""
 
     def __init__(self, net: NetDef) -> None:
-        self.names = net.blobs()
-        self.held = net.read_first()
+        inside = flow(net)
+        self.names, self.held = inside.named, inside.reads
         self.gradients: set[str] = set()
         self.stepped: set[str] = set()
 

@@ -13,6 +13,7 @@ from netdsl.analysis.pairing import Pairing, pair
 from netdsl.analysis.roles import GRADIENT_SUFFIX, SEED_SUFFIX, Role, classify, declared_role
 from netdsl.errors import GradientError, NetdslError, SchemaError
 from netdsl.ir import NetDef, OperatorDef
+from netdsl.ops.regions import flow
 from netdsl.ops.schema import is_known, lookup
 
 
@@ -50,7 +51,7 @@ class Training:
     def __init__(self, net: NetDef, init: NetDef | None = None) -> None:
         self.net, self.init = net, init
         self.roles = classify(net)
-        self.held = net.read_first()
+        self.held = flow(net).reads
         self.made: Mapping[str, int] = {n: i for i, op in enumerate(init.ops) for n in op.outputs} if init else {}
         self.passes = tuple(_passes(net, self.roles))
         self.gradients = self._gradients()

@@ -9,6 +9,7 @@ from netdsl.dsl.blob import Blob
 from netdsl.dsl.net import Net
 from netdsl.dsl.scopes import current_name_scope
 from netdsl.errors import NetError
+from netdsl.ops.regions import flow
 
 Result = Blob | str | Sequence[Blob | str]
 Branch = Callable[[Net], Result]
@@ -52,8 +53,6 @@ def cond(
     args = {f"{side}_net": branch.net for side, branch in zip(("then", "else"), branches, strict=False)}
     inputs = [condition, *(Blob(name, net) for name in sorted(reads))]
     net.add("If", inputs, [Blob(name, net) for name in sorted(writes)], args)
-    for name in names:
-        _tell_type(net, name, branches)
     results = tuple([Blob(name, net) for name in names])
     return results[0] if len(results) == 1 else results
 
@@ -71,7 +70,7 @@ class _Branch:
 
     @property
     def written(self) -> set[str]:
-        return {name for op in self.net.definition.ops for name in op.outputs}
+        return {*flow(self.net.definition).writes}
 
     def end_in(self, names: Sequence[str]) -> None:
         """Copy the results to ``names`` where they are called otherwise, and declare these as outputs."""
@@ -126,10 +125,3 @@ def _require_results(net: Net, missing: Sequence[str]) -> None:
             fix="give cond a function for that case too, or compute the blob before",
             added_at=author_line(),
         )
-
-
-def _tell_type(net: Net, name: str, branches: Sequence[_Branch]) -> None:
-    """Take over the type of a result on which the branches agree."""
-    types = {branch.net.type_of(name) for branch in branches}
-    if len(types) == 1 and name not in net.definition.inputs:
-        net.set_type(name, types.pop())

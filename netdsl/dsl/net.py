@@ -9,7 +9,7 @@ from html import escape
 from typing import Any
 
 from netdsl.analysis.gradient import SparseGrad, gradient
-from netdsl.analysis.infer import infer_bound
+from netdsl.analysis.infer import infer_writes
 from netdsl.dsl import slips
 from netdsl.dsl._calls import OpCalls
 from netdsl.dsl.author import author_line
@@ -20,6 +20,7 @@ from netdsl.errors import GradientError, NetdslError, NetError, SchemaError, did
 from netdsl.ir import UNKNOWN, BlobType, Device, NetDef, OperatorDef, SourceLine, TensorType
 from netdsl.ir.args import NO_ARGS
 from netdsl.ir.text import dump
+from netdsl.ops.regions import all_reads
 from netdsl.ops.schema import Operator, bound, is_known, lookup
 from netdsl.ops.validate import check_formals
 from netdsl.passes.edit import extract, rename
@@ -257,15 +258,13 @@ class Net(OpCalls):
         """Append a record and infer what can be known of its outputs."""
         if made is None and is_known(op.type):
             made = bound(op)
-        outputs: tuple[BlobType, ...] = (UNKNOWN,) * len(op.outputs)
-        if made is not None:
-            outputs = infer_bound(made, op, self._types, f"operator {len(self._ops)} of net {self.name!r}")
-        for blob in op.inputs:
+        written = infer_writes(made, op, self._types, f"operator {len(self._ops)} of net {self.name!r}")
+        for blob in all_reads(op) if op.args.has_nets else op.inputs:
             if blob not in self._written:
                 self._declare(blob)
         self._ops.append(op)
-        self._written.update(op.outputs)
-        self._types.update(zip(op.outputs, outputs, strict=True))
+        self._written.update(written)
+        self._types.update(written)
         self._definition = None
 
     def _warn_of_slip(self, name: str, inputs: BlobLike | Sequence[BlobLike], where: SourceLine | None) -> None:

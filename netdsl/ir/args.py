@@ -155,16 +155,25 @@ def identity(value: Any) -> Any:
     return (type(value), value)
 
 
+_PLAIN = frozenset({int, float, str, bytes, Packed})
+
+
 class Args(Mapping[str, Any]):
     """The arguments given to an operator or a net: immutable, sorted by name, compared by kind and bits."""
 
-    __slots__ = ("_hash", "_key", "_values")
+    __slots__ = ("_hash", "_key", "_values", "has_nets")
 
     def __init__(self, values: Mapping[str, Any] | None = None) -> None:
         items = sorted((values or {}).items())
         self._values = {name: normalize(value) for name, value in items if value is not None}
         self._key: Any = None
         self._hash = 0
+        self.has_nets = False
+        """Whether an argument is a net or a list of nets: asked of every operator, so it is found once."""
+        for value in self._values.values():
+            first = cast("Any", value[0] if type(value) is tuple and value else value)
+            if type(first) not in _PLAIN and hasattr(first, "ops"):
+                self.has_nets = True
 
     @property
     def key(self) -> tuple[Any, ...]:

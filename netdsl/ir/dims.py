@@ -60,6 +60,11 @@ def merge_shapes(a: Shape | None, b: Shape | None) -> Shape | None:
     return tuple(map(merge, a, b))
 
 
+def common(a: Shape, b: Shape) -> Shape | None:
+    """Return what two shapes have in common: extents that differ are unknown; None where ranks differ."""
+    return tuple([x if x == y else None for x, y in zip(a, b, strict=True)]) if len(a) == len(b) else None
+
+
 def broadcast(*shapes: Shape | None) -> Shape | None:
     """Return the shape of NumPy's broadcasting; raises ValueError where it is impossible."""
     if not shapes or shapes.count(shapes[0]) == len(shapes):

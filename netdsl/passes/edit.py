@@ -9,19 +9,21 @@ import attrs
 
 from netdsl.errors import BlobError, NetError, did_you_mean
 from netdsl.ir import NetDef, OperatorDef
-from netdsl.ir.rename import map_nets, rename_blobs
+from netdsl.ops.regions import Region, all_reads, all_writes, flow, map_nets, rename_blobs
 from netdsl.ops.schema import Trims, bound, is_known, lookup
 
 
 def rename(net: NetDef, mapping: Mapping[str, str]) -> NetDef:
     """Return ``net`` with blobs renamed, in nested nets too; names may be exchanged.
 
+    What nested nets have for themselves keeps its names. Random operators draw what they drew.
+
     Raises:
         BlobError: a blob to rename that the net has not.
         NetError: two blobs would get one name.
     """
     moved = {old: new for old, new in mapping.items() if old != new}
-    known = _all_blobs(net)
+    known = {*flow(net).named}
     for old in mapping:
         if old not in known:
             raise BlobError(f"net {net.name!r} has no blob {old!r} to rename", did_you_mean=did_you_mean(old, known))
@@ -36,31 +38,6 @@ def rename(net: NetDef, mapping: Mapping[str, str]) -> NetDef:
     return rename_blobs(net, moved) if moved else net
 
 
-def _all_blobs(net: NetDef) -> set[str]:
-    found = set(net.blobs())
-    for op in net.ops:
-        for _, nested in op.nested:
-            found |= _all_blobs(nested)
-    return found
-
-
-def reads(op: OperatorDef) -> dict[str, None]:
-    """Every blob that ``op`` reads, those that only its nested nets name included."""
-    found = dict.fromkeys(op.inputs)
-    for _, nested in op.nested:
-        found.update(_read_first(nested))
-    return found
-
-
-def _read_first(net: NetDef) -> dict[str, None]:
-    written: set[str] = set()
-    needed: dict[str, None] = {}
-    for op in net.ops:
-        needed.update(dict.fromkeys(name for name in reads(op) if name not in written))
-        written.update(op.outputs)
-    return needed
-
-
 def extract(net: NetDef, outputs: Iterable[str]) -> NetDef:
     """Return the operators of ``net`` that the final values of ``outputs`` need, with what they read as inputs.
 
@@ -70,7 +47,7 @@ def extract(net: NetDef, outputs: Iterable[str]) -> NetDef:
         BlobError: an output that the net does not compute.
     """
     wanted = tuple(dict.fromkeys(outputs))
-    written = {name for op in net.ops for name in op.outputs}
+    written = flow(net).writes
     for name in wanted:
         if name not in written and name not in net.inputs:
             near = did_you_mean(name, written)
@@ -78,14 +55,15 @@ def extract(net: NetDef, outputs: Iterable[str]) -> NetDef:
     needed, perhaps = set(wanted), set[str]()
     kept: list[OperatorDef] = []
     for op in reversed(net.ops):
-        if needed.isdisjoint(op.outputs) and perhaps.isdisjoint(op.outputs):
+        writes = all_writes(op)
+        if needed.isdisjoint(writes) and perhaps.isdisjoint(writes):
             continue
         if any(op.nested):
-            perhaps.update(needed.intersection(op.outputs))
+            perhaps.update(needed.intersection(writes))
         else:
-            perhaps.difference_update(op.outputs)
-        needed.difference_update(op.outputs)
-        needed.update(reads(op))
+            perhaps.difference_update(writes)
+        needed.difference_update(writes)
+        needed.update(all_reads(op))
         kept.append(op)
     given = [name for name in dict.fromkeys(net.inputs) if name in needed or name in perhaps]
     inputs = [*given, *sorted(needed.difference(given))]
@@ -99,7 +77,7 @@ def _without_lost_control(ops: list[OperatorDef], inputs: Iterable[str]) -> list
     """Leave out control inputs that nothing provides any more."""
     if not any(op.control_inputs for op in ops):
         return ops
-    there = {*inputs, *(name for op in ops for name in op.outputs)}
+    there = {*inputs, *(name for op in ops for name in all_writes(op))}
     return [attrs.evolve(op, control_inputs=[n for n in op.control_inputs if n in there]) for op in ops]
 
 
@@ -111,20 +89,29 @@ def for_test(net: NetDef) -> NetDef:
     Raises:
         NetError: one of them is read, or is an output of the net.
     """
+    return _for_test(net, dict.fromkeys(net.outputs, f"the outputs of net {net.name!r}"))
+
+
+def _for_test(net: NetDef, readers: dict[str, object]) -> NetDef:
+    """Switch a net to test mode; ``readers`` are those of what it leaves behind."""
     ops: list[OperatorDef] = []
-    readers: dict[str, object] = dict.fromkeys(net.outputs, f"the outputs of net {net.name!r}")
     for op in reversed(net.ops):
         made = _switched(op, readers)
         if not any(op.nested):
             for name in op.outputs:
                 readers.pop(name, None)
-        readers.update(dict.fromkeys(reads(made), made))
+        readers.update(dict.fromkeys(all_reads(made), made))
         ops.append(made)
     return attrs.evolve(net, ops=ops[::-1])
 
 
 def _switched(op: OperatorDef, readers: Mapping[str, object]) -> OperatorDef:
-    args: Mapping[str, Any] = map_nets(op.args, for_test)
+    def inside(region: Region) -> NetDef:
+        around = {name: readers[outer] for name, outer in region.outer().items() if outer in readers}
+        outputs = dict.fromkeys(region.net.outputs, f"the outputs of net {region.net.name!r}")
+        return _for_test(region.net, {**around, **outputs})
+
+    args: Mapping[str, Any] = map_nets(op, inside)
     declared = lookup(op.type) if is_known(op.type) else None
     if declared is None or declared.test_arg is None:
         return op if args is op.args else attrs.evolve(op, args=args)
@@ -153,7 +140,7 @@ def inference(net: NetDef, outputs: Iterable[str]) -> NetDef:
 
 
 def _trimmed(net: NetDef) -> NetDef:
-    read = {*net.outputs, *(name for op in net.ops for name in reads(op))}
+    read = {*net.outputs, *(name for op in net.ops for name in all_reads(op))}
     ops = list(net.ops)
     for index, op in enumerate(ops):
         declared = bound(op) if is_known(op.type) else None

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import ChainMap
 from collections.abc import Mapping, MutableMapping
 
 import attrs
 
-from netdsl.analysis.infer import infer_op
+from netdsl.analysis.infer import infer_writes
 from netdsl.analysis.roles import Role, classify
 from netdsl.errors import NetdslError
 from netdsl.ir import UNKNOWN, BlobType, NetDef, OperatorDef
-from netdsl.ops.schema import is_known
+from netdsl.ops.regions import Region, all_writes, flow, regions
+from netdsl.ops.schema import bound, is_known
 from netdsl.viz.match import anchors
 
 Scope = tuple[str, ...]
@@ -78,11 +80,12 @@ def build_scene(net: NetDef, types: Mapping[str, BlobType] | None = None) -> Sce
 
 def _data_blobs(net: NetDef) -> dict[str, None]:
     """What the net is given rather than owns: read first, as some operator's first input, never written."""
-    written = {name for op in net.ops for name in op.outputs}
+    inside = flow(net)
     parameters = {row.get("name") for row in net.metadata.get("parameters", ())}
-    held = net.read_first()
     first = dict.fromkeys(op.inputs[0] for op in net.ops if op.inputs)
-    return {name: None for name in first if name in held and name not in written and name not in parameters}
+    return {
+        name: None for name in first if name in inside.reads and name not in inside.writes and name not in parameters
+    }
 
 
 class _Builder:
@@ -103,7 +106,7 @@ class _Builder:
             index_of.append(node)
             self.scene.nodes.append(Node(role, op, scope_of(op), None if place is None else index_of[place]))
             added.append(node)
-            self._finish(node, writers)
+            self._finish(node, _Names(writers, self.known))
         return added
 
     def _add_data(self, op: OperatorDef, writers: dict[str, int]) -> list[int]:
@@ -117,40 +120,52 @@ class _Builder:
                 added.append(node)
         return added
 
-    def _add_nested(self, net: NetDef, owner: int, outer: MutableMapping[str, int]) -> list[int]:
+    def _add_nested(self, region: Region, owner: int, around: _Names) -> list[int]:
         """Append the nodes of a nested net: all in its owner's lane, as one forward pass."""
-        writers = ChainMap({}, outer)
+        outer = region.outer()
+        names = _Names(
+            ChainMap({}, {name: around.writers[there] for name, there in outer.items() if there in around.writers}),
+            ChainMap({}, {name: around.types[there] for name, there in outer.items() if there in around.types}),
+            frozenset(region.own()),
+        )
         added: list[int] = []
-        for op in net.ops:
+        for op in region.net.ops:
             node = len(self.scene.nodes)
             self.scene.nodes.append(Node(self.scene.nodes[owner].lane, op, scope_of(op), node, inside=owner))
             added.append(node)
-            self._finish(node, writers)
+            self._finish(node, names)
         return added
 
-    def _finish(self, index: int, writers: MutableMapping[str, int]) -> None:
+    def _finish(self, index: int, names: _Names) -> None:
         """Connect a node to what it reads, infer what it writes, and add its nested nets."""
         node = self.scene.nodes[index]
         op = node.op
         assert op is not None
         node.known = is_known(op.type)
         for name in dict.fromkeys(op.inputs):
-            if name in writers:
-                self.scene.edges.append(Edge(writers[name], index, name))
-            else:
-                node.held.append((name, self.known.get(name, UNKNOWN)))
-        for title, net in op.nested:
-            if net.ops:
-                node.nested.append((title, self._add_nested(net, index, writers)))
-        node.types = self._infer(op)
-        self.known.update(zip(op.outputs, node.types, strict=True))
-        writers.update(dict.fromkeys(op.outputs, index))
+            if name in names.writers:
+                self.scene.edges.append(Edge(names.writers[name], index, name))
+            elif name not in names.own:
+                node.held.append((name, names.types.get(name, UNKNOWN)))
+        for region in regions(op):
+            if region.net.ops:
+                node.nested.append((region.argument, self._add_nested(region, index, names)))
+        written = self._infer(op, names.types)
+        node.types = tuple([written[name] for name in op.outputs])
+        names.types.update(written)
+        names.writers.update(dict.fromkeys(written, index))
 
-    def _infer(self, op: OperatorDef) -> tuple[BlobType, ...]:
-        unknown = (UNKNOWN,) * len(op.outputs)
-        if not is_known(op.type):
-            return unknown
-        try:
-            return infer_op(op, self.known)
-        except NetdslError:  # a picture of a wrong net helps to find what is wrong
-            return unknown
+    @staticmethod
+    def _infer(op: OperatorDef, types: Mapping[str, BlobType]) -> dict[str, BlobType]:
+        with contextlib.suppress(NetdslError):  # a picture of a wrong net helps to find what is wrong
+            return infer_writes(bound(op) if is_known(op.type) else None, op, types)
+        return dict.fromkeys(all_writes(op), UNKNOWN)
+
+
+@attrs.frozen
+class _Names:
+    """What the blobs of a net are: who wrote each last, what is known of it, and which are a nested net's own."""
+
+    writers: MutableMapping[str, int]
+    types: MutableMapping[str, BlobType]
+    own: frozenset[str] = frozenset()

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 import netdsl as nd
 from netdsl.errors import BlobError, NetError
 from netdsl.ir import NetDef, OperatorDef
-from netdsl.passes.edit import extract, for_test, inference, reads, rename
+from netdsl.ops.regions import all_reads
+from netdsl.passes.edit import extract, for_test, inference, rename
 
 BLOBS = ("a", "b", "c", "d", "e")
 
@@ -131,7 +132,7 @@ class TestExtract:
         then = NetDef("t", [OperatorDef("Exp", ["hidden"], ["y"])])
         inner = NetDef("i", [OperatorDef("If", ["d"], ["y"], {"then_net": then})])
         op = OperatorDef("If", ["c"], ["y"], {"then_net": inner})
-        assert list(reads(op)) == ["c", "d", "hidden"]
+        assert list(all_reads(op)) == ["c", "d", "hidden"]
         assert extract(NetDef("n", [op]), ["y"]).inputs == ("c", "d", "hidden")
 
     def test_an_input_may_be_an_output(self) -> None:

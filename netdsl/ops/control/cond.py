@@ -12,6 +12,7 @@ from netdsl.ir import NetDef, OperatorDef
 from netdsl.ops.context import RunContext
 from netdsl.ops.dtypes import ANYTHING, Boolean
 from netdsl.ops.gradient import Gradients
+from netdsl.ops.regions import Region, flow, shared
 from netdsl.ops.schema import ANY_INPUT, In, Operator, Out, arg, operator
 from netdsl.ops.xp import Array
 
@@ -36,6 +37,9 @@ class If(Operator):
     def __attrs_post_init__(self) -> None:
         if self.then_net is None:
             raise SchemaError("If needs the argument 'then_net'", expected="then_net: NetDef")
+
+    def regions(self, op: OperatorDef) -> list[Region]:
+        return shared(op, perhaps=self.else_net is None)
 
     def gradient(self, g: Gradients) -> None:
         outer = {y: dy for y, dy in zip(g.blob.Ys, g.grad.Ys, strict=True) if dy}
@@ -64,10 +68,10 @@ def _flowing(net: NetDef, found: Mapping[str, str], outer: Mapping[str, str]) ->
     Raises:
         GradientError: a blob that this net only reads and the other overwrites, for which both would add up.
     """
-    written = {name for op in net.ops for name in op.outputs}
-    flows = {name: found[name] for name in net.read_first() if name in found}
+    inside = flow(net)
+    flows = {name: found[name] for name in inside.reads if name in found}
     for name, grad in outer.items():
-        if name in written:
+        if name in inside.writes:
             continue
         if name in flows:
             raise GradientError(
@@ -95,5 +99,5 @@ def _ending_in(net: NetDef, found: Mapping[str, str], grads: Mapping[str, str]) 
         elif found[blob] != target:
             ops.append(OperatorDef("Copy", (found[blob],), (target,), is_gradient=True))
     made = NetDef(net.name, ops, outputs=sorted(grads.values()))
-    passed = {*made.outputs} - {name for op in ops for name in op.outputs}
-    return attrs.evolve(made, inputs=sorted(passed.union(made.read_first())))
+    inside = flow(made)
+    return attrs.evolve(made, inputs=sorted({*made.outputs}.difference(inside.writes).union(inside.reads)))
