@@ -15,10 +15,11 @@ import attrs
 
 from netdsl.errors import SchemaError
 from netdsl.ir import BlobType, NetDef, OperatorDef
+from netdsl.ops import regions
 from netdsl.ops.schema import Operator, Trims, bound
 from netdsl.ops.validate import check_use
 from netdsl.runtime.refusals import check_declared, check_keep, resolve
-from netdsl.runtime.steps import Step, Target, facts_of, nested_blobs
+from netdsl.runtime.steps import Step, Target, facts_of
 
 PLANS = 64
 """How many plans of one segment are kept, by the types of what it depends on."""
@@ -133,10 +134,10 @@ def _alive(net: NetDef, operators: Sequence[Operator], keep: frozenset[str]) -> 
             continue
         if not effects:
             op, operator = _trimmed(op, operator, needed)
-        if not any(True for _ in op.nested):
-            needed.difference_update(op.outputs)
+        if op.args.has_nets:
+            needed.update(regions.named(op))
         else:
-            needed |= nested_blobs(op)[0]
+            needed.difference_update(op.outputs)
         needed.update(op.inputs)
         found.append((index, (op, operator)))
     return found[::-1]

@@ -12,6 +12,7 @@ import attrs
 from netdsl.analysis.infer import infer_bound
 from netdsl.errors import RunError
 from netdsl.ir import UNKNOWN, BlobType, NetDef, OperatorDef, TensorType
+from netdsl.ops import regions
 from netdsl.ops.schema import Operator, stream_of
 from netdsl.runtime.backends import Backend, Make, best, engine_of
 from netdsl.runtime.values import dtype_of, is_text, numpy_dtype, type_of
@@ -106,9 +107,9 @@ class Step:
         self.shared = shared_memory(op, operator) if self.facts.alias else ()
         self.named: frozenset[str] = frozenset()
         self.writes: tuple[str, ...] | None = None
-        if self.facts.effects and any(True for _ in op.nested):
-            named, written = nested_blobs(op)
-            self.named, self.writes = frozenset(named), tuple(sorted(written - set(op.outputs)))
+        if op.args.has_nets:
+            flow = regions.around(op)
+            self.named, self.writes = frozenset(flow.named), tuple(sorted(set(flow.writes).difference(op.outputs)))
         self.inplace = not set(op.outputs).isdisjoint(op.inputs)
         self.inferred: dict[Any, Typed] = {}
         tagged = op.device is not None and op.device.kind == "cpu"
@@ -151,18 +152,6 @@ def shared_memory(op: OperatorDef, operator: Operator) -> tuple[str | None, ...]
     formals: list[Any] = [operator.formal_outputs.formal_at(i, count) for i in range(count)]
     places = [f.alias and operator.formal_inputs.first_index(f.alias, len(op.inputs)) for f in formals]
     return tuple(None if at is None else op.inputs[at] for at in places)
-
-
-def nested_blobs(op: OperatorDef) -> tuple[set[str], set[str]]:
-    """All blobs that the nets nested in ``op`` name, and those that they write."""
-    named: set[str] = set()
-    written: set[str] = set()
-    for _, net in op.nested:
-        for inner in net.ops:
-            more_named, more_written = nested_blobs(inner)
-            written |= {*inner.outputs, *more_written}
-            named |= {*inner.inputs, *inner.outputs, *more_named}
-    return named, written
 
 
 # what a body returned
