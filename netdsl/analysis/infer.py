@@ -26,20 +26,22 @@ def infer_bound(
     bound_op: Operator, op: OperatorDef, types: Mapping[str, BlobType], where: str | None = None
 ) -> tuple[BlobType, ...]:
     """As :func:`infer_op`, for a record whose declaration is at hand; its nested nets are not looked into."""
-    actual = [types.get(name, UNKNOWN) for name in op.inputs]
+    return infer_actual(bound_op, op, [types.get(name, UNKNOWN) for name in op.inputs], where)
+
+
+def infer_actual(
+    bound_op: Operator, op: OperatorDef, actual: Sequence[BlobType], where: str | None = None
+) -> tuple[BlobType, ...]:
+    """As :func:`infer_bound`, for the types of the inputs in their order."""
     try:
         check_dtypes(bound_op, op.inputs, actual)
-        return _outputs(bound_op, op, actual)
+        rule: Any = getattr(bound_op, "infer", None)
+        if rule is None or None in [getattr(t, "shape", ()) for t in actual]:
+            return (UNKNOWN,) * len(op.outputs)
+        result: Any = rule(*bound_op.formal_inputs.group(actual))
+        return tuple(bound_op.formal_outputs.results(result, len(op.outputs)))
     except (InferenceError, ValueError) as error:
         raise _located(error, op, actual, where) from None
-
-
-def _outputs(bound_op: Operator, op: OperatorDef, actual: Sequence[BlobType]) -> tuple[BlobType, ...]:
-    rule: Any = getattr(bound_op, "infer", None)
-    if rule is None or None in [getattr(t, "shape", ()) for t in actual]:
-        return (UNKNOWN,) * len(op.outputs)
-    result: Any = rule(*bound_op.formal_inputs.group(actual))
-    return tuple(bound_op.formal_outputs.results(result, len(op.outputs)))
 
 
 Nested = Callable[[NetDef, dict[str, BlobType]], Mapping[str, BlobType]]

@@ -19,7 +19,7 @@ from netdsl.ops import regions
 from netdsl.ops.schema import Operator, Trims, bound
 from netdsl.ops.validate import check_use
 from netdsl.runtime.refusals import check_declared, check_keep, resolve
-from netdsl.runtime.steps import Step, Target, facts_of
+from netdsl.runtime.steps import Inferred, Step, Target, facts_of
 
 PLANS = 64
 """How many plans of one segment are kept, by the types of what it depends on."""
@@ -63,7 +63,8 @@ class Executable:
             alive = _alive(net, operators, keep)
         if only is not None:
             alive = [found for found in alive if found[0] in only]
-        self.steps = [Step(at, index, op, made, net, target) for at, (index, (op, made)) in enumerate(alive)]
+        inferred: Inferred = {}
+        self.steps = [Step(at, index, op, made, net, target, inferred) for at, (index, (op, made)) in enumerate(alive)]
         self.reads = _read_first(self.steps)
         self.random = any(step.facts.samples or step.facts.effects for step in self.steps)
         self.elided = frozenset() if keep is None else self._elided(keep)

@@ -37,10 +37,10 @@ class Binding:
 
     def __init__(self, plan: Plan, site: Site, private: dict[Any, Any], ticks: int) -> None:
         self.plan, self.ticks = plan, ticks
-        self.inputs = [(cell, cell.value) for cell in map(site.cell, plan.inputs)]
+        self.inputs = [(cell, cell.value) for cell in [site.cells[name] for name in plan.inputs]]
         self.outputs: list[tuple[str, Cell, Any, Any]] = []
         self.arrays: dict[str, Any] = {name: array for name, (_, array) in zip(plan.inputs, self.inputs, strict=True)}
-        self.observed = [site.cell(name) for name in plan.observed]
+        self.observed = [site.cells[name] for name in plan.observed]
         self.next: tuple[Any, Binding] | None = None
         self._allocate(site, private)
         self.calls: list[Call] = []
@@ -57,7 +57,7 @@ class Binding:
         for name in plan.writes:
             if name in plan.inputs:
                 continue
-            cell = site.cell(name)
+            cell = site.cells[name]
             held = cell.held
             if name in plan.aliases:
                 array = arrays[plan.aliases[name]]
@@ -143,7 +143,7 @@ class Program:
         self.frame, self.executable = frame, executable
         self.site = Site(frame, executable, arena)
         self._now = seen
-        self._reads = [self.site.cell(name) for name in executable.reads]
+        self._reads = [self.site.cells[name] for name in executable.reads]
         self._root: Binding | None = None
         self._bindings: dict[Plan, Binding] = {}
         self._private: dict[Any, Any] = {}
@@ -353,7 +353,7 @@ class Program:
         site, net = self.site, self.net
         before = [h.before for h in hooks if hasattr(h, "before")]
         after = [h.after for h in hooks if hasattr(h, "after")]
-        frees = self.executable.last_uses if site.elided and not self._bindings else {}
+        frees = self.executable.last_uses if site.cells.elided and not self._bindings else {}
         for step in self.executable.steps[start:]:
             for hook in before:
                 hook(step.op, step.index, net)
@@ -368,12 +368,12 @@ class Program:
                 for hook in after:
                     hook(step.op, step.index, net, values)
             for name in frees.get(step.at, ()):
-                site.scratch.pop(name).forget_buffer()
+                site.free(name)
         site.ledger.skipped.clear()
 
     def _shown(self, name: str) -> Any:
         """What a blob holds, on the host; None where nothing has written it."""
-        cell, device = self.site.cell(name), self.site.target.base
+        cell, device = self.site.cells[name], self.site.target.base
         return None if not cell.ready else device.to_host(cell.value) if device.is_array(cell.value) else cell.value
 
     # errors
@@ -398,7 +398,7 @@ class Program:
             what, where = f"{what} to {last.op}", f"operators {first.index} to {last.index} of net {self.net.name!r}"
         lines = [f"while running {what}     ({where})"]
         for name in dict.fromkeys(first.op.inputs):
-            cell, array = self.site.cell(name), arrays.get(name)
+            cell, array = self.site.cells[name], arrays.get(name)
             type_: BlobType | str = type_of(array) if array is not None else cell.type if cell.ready else "missing"
             lines.append(f"  {name} : {type_}")
         if first.op.where is not None:

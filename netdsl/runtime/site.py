@@ -25,23 +25,35 @@ ATTEMPT = 0.05
 """Seconds between two looks at whether a waiting operator is to stop."""
 
 
+class Cells(dict[str, Cell]):
+    """The cells of the blobs of one net in a frame, found when they are first asked for.
+
+    Blobs that ``keep=`` elides and that calls cannot be bound to have cells here only.
+    """
+
+    def __init__(self, frame: Frame, elided: frozenset[str]) -> None:
+        self.frame, self.elided = frame, elided
+
+    def __missing__(self, name: str) -> Cell:
+        found = self[name] = Cell(name, self.frame.clock) if name in self.elided else self.frame.cell(name)
+        return found
+
+
 class Site:
     """Where steps run: a frame, with what one program keeps beside it, and the run under way.
 
-    Blobs that ``keep=`` elides and that calls cannot be bound to live in ``scratch`` cells of the program.
     ``path`` is what random numbers go by, ``arena`` the scratch memory that calls are bound to.
     """
 
     __slots__ = (
-        *("arena", "elided", "executable", "executions", "frame", "hooks", "ledger", "memories", "path"),
-        *("programs", "scratch", "start", "stop", "target", "waiting"),
+        *("arena", "cells", "executable", "executions", "frame", "hooks", "ledger", "memories", "path"),
+        *("programs", "start", "stop", "target", "waiting"),
     )
 
     def __init__(self, frame: Frame, executable: Executable, arena: Arena) -> None:
         self.frame, self.executable, self.arena = frame, executable, arena
         self.target = executable.target
-        self.elided = executable.elided
-        self.scratch: dict[str, Cell] = {}
+        self.cells = Cells(frame, executable.elided)
         self.ledger = Ledger()
         self.memories: dict[int, dict[str, Any]] = {}
         self.programs: dict[int, Any] = {}
@@ -52,18 +64,14 @@ class Site:
         self.start = 0
         self.stop: Event | None = None
 
-    def cell(self, name: str) -> Cell:
-        """The cell of a blob of the net."""
-        if name in self.elided:
-            found = self.scratch.get(name)
-            if found is None:
-                found = self.scratch[name] = Cell(name, self.frame.clock)
-            return found
-        return self.frame.cell(name)
+    def free(self, name: str) -> None:
+        """Let go of a blob that ``keep=`` elides, which is not read again."""
+        if (cell := self.cells.pop(name, None)) is not None:
+            cell.forget_buffer()
 
     def known(self, name: str) -> tuple[BlobType, Backend | None]:
         """The type and the place of what a blob holds now."""
-        cell = self.cell(name)
+        cell = self.cells[name]
         return (cell.type, cell.place) if cell.ready else (UNKNOWN, None)
 
     def side(self, step: Step) -> Backend:
@@ -100,7 +108,7 @@ class Site:
             BlobError: a later operator reads it, and nothing has written it before.
         """
         self.settle_before(step)
-        if self.cell(name).ready:
+        if self.cells[name].ready:
             return
         for later in self.executable.steps[step.at + 1 :]:
             op = later.op
@@ -116,7 +124,7 @@ class Site:
 
     def claim(self, name: str, type_: Any, place: Backend | None) -> Any:
         """Make a blob ready to be written, which the ledger notes, and return its buffer."""
-        cell = self.cell(name)
+        cell = self.cells[name]
         held = cell.held
         try:
             array = cell.claim(place or self.target.host, numpy_dtype(type_.dtype), type_.shape)
@@ -152,7 +160,7 @@ class Context:
     def frame(self, bound: Mapping[str, str] | None = None, local: Sequence[str] = ()) -> Frame:
         site = self.site
         return Frame(
-            site.frame, site.frame.clock, {inner: site.cell(outer) for inner, outer in (bound or {}).items()}, local
+            site.frame, site.frame.clock, {inner: site.cells[outer] for inner, outer in (bound or {}).items()}, local
         )
 
     def execute(self, net: NetDef, frame: Frame | None = None) -> None:
@@ -172,7 +180,7 @@ class Context:
         return cell.value
 
     def put(self, name: str, value: Any, frame: Frame | None = None) -> None:
-        cell = self.site.cell(name) if frame is None else frame.cell(name)
+        cell = self.site.cells[name] if frame is None else frame.cell(name)
         told = frame is None and name in self.op.outputs and hasattr(self.step.operator, "infer")
         if told and hasattr(value, "dtype") and cell.key == (value.dtype, value.shape):
             value = value.copy()  # later calls are bound to the buffer that the blob has
@@ -228,7 +236,7 @@ def interpret(step: Step, site: Site) -> None:
     op, operator, facts = step.op, step.operator, step.facts
     if site.ledger.pending:
         site.settle_before(step)
-    cells = [site.cell(name) for name in op.inputs]
+    cells = [site.cells[name] for name in op.inputs]
     values: list[Any] = [c.value if c.ready else _absent(step, i) for i, c in enumerate(cells)]
     key = tuple([(v.dtype, v.shape) if type(v) is np.ndarray else c.key for v, c in zip(values, cells, strict=True)])
     typed = step.inferred.get(key)
@@ -259,7 +267,7 @@ def _store(step: Step, site: Site, types: Sequence[BlobType], results: list[Any]
     """Store what a body returned, one value per output."""
     op = step.op
     if len(results) > 1:
-        cells = [site.cell(name) for name in op.outputs]
+        cells = [site.cells[name] for name in op.outputs]
         results = [v if v is c.value else apart(v, values) for v, c in zip(results, cells, strict=True)]
         for name, value in zip(op.outputs, results, strict=True):
             if value is None:
@@ -268,7 +276,7 @@ def _store(step: Step, site: Site, types: Sequence[BlobType], results: list[Any]
         if value is None:
             continue
         source = step.shared[at] if step.shared else None
-        cell = site.cell(name)
+        cell = site.cells[name]
         if source is not None:
             shared = values[op.inputs.index(source)]
             cell.share(shared, None if site.target.host.is_array(shared) else site.target.base)
@@ -310,8 +318,15 @@ def _cross(step: Step, at: int, cell: Cell, value: Any, site: Site) -> Any:
 
 def _run_kernel(step: Step, site: Site, typed: Typed, grouped: Sequence[Any]) -> None:
     """Run the best offer, so that interpreted and bound runs give the same bits."""
-    place = site.side(step) if site.target.two_places and not step.host else None
-    targets = [site.claim(name, type_, place) for name, type_ in zip(step.op.outputs, typed.outputs, strict=True)]
+    backend, ledger = site.side(step), site.ledger
+    targets: list[Any] = []
+    for name, (dtype, shape) in zip(step.op.outputs, typed.buffers, strict=True):
+        cell = site.cells[name]
+        held = cell.held
+        array = cell.claim(backend, dtype, shape)  # type: ignore[arg-type]
+        if held is None or array is not held[0]:
+            ledger.expect(name, cell, held)
+        targets.append(array)
     for function, arguments in typed.make(grouped, targets, site.arena.begin()):  # type: ignore[misc]
         function(*arguments)
     if site.ledger.pending:
@@ -320,7 +335,7 @@ def _run_kernel(step: Step, site: Site, typed: Typed, grouped: Sequence[Any]) ->
 
 def _wrote_by_name(step: Step, site: Site, types: Sequence[BlobType]) -> None:
     for at, name in enumerate(step.op.outputs):
-        cell = site.cell(name)
+        cell = site.cells[name]
         if not cell.ready:
             site.skip(step, name)
         elif is_static(types[at]) and cell.type != types[at]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from netdsl.analysis.infer import infer_bound
+from netdsl.analysis.infer import infer_actual
 from netdsl.errors import RunError
 from netdsl.ir import UNKNOWN, BlobType, NetDef, OperatorDef, TensorType
 from netdsl.ops import regions
@@ -17,8 +17,8 @@ from netdsl.ops.schema import Operator, stream_of
 from netdsl.runtime.backends import Backend, Make, best, engine_of
 from netdsl.runtime.values import dtype_of, is_text, numpy_dtype, type_of
 
-INFERRED = 64
-"""For how many input types a step remembers its output types."""
+INFERRED = 1024
+"""For how many input types the steps of one operator remember its output types."""
 
 
 @attrs.frozen(eq=False)
@@ -72,21 +72,28 @@ def facts_of(cls: Any) -> Facts:
 class Typed:
     """What follows for a step from the types of its inputs: those of its outputs, and the best offer to run it."""
 
-    __slots__ = ("cost", "inputs", "make", "nbytes", "outputs", "static")
+    __slots__ = ("buffers", "cost", "make", "outputs", "static")
 
     def __init__(self, step: Step, inputs: Sequence[BlobType], outputs: tuple[BlobType, ...]) -> None:
-        self.inputs, self.outputs = inputs, outputs
+        self.outputs = outputs
         self.static = all([is_static(t) for t in outputs])
-        self.nbytes = sum([size_of(t) for t in outputs]) if self.static else 0
+        self.buffers = [(numpy_dtype(t.dtype), t.shape) for t in outputs] if self.static else []  # type: ignore[union-attr]
         self.make: Make | None = None
         self.cost = 1.0
-        if not (self.static and step.facts.pure and not step.shared):
-            return
-        if all([is_static(t) for t in inputs]):
+        if self.static and step.facts.pure and not step.shared and all([is_static(t) for t in inputs]):
             grouped = step.operator.formal_inputs.group(inputs)
             offers = [b.kernel(step.operator, grouped, outputs, inplace=step.inplace) for b in step.backends]  # type: ignore[arg-type]
             if (found := best(offers)) is not None:
                 self.make, self.cost = found.make, found.cost
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all outputs, where their types are static."""
+        return sum([math.prod(shape) * dtype.itemsize for dtype, shape in self.buffers])  # type: ignore[arg-type]
+
+
+Inferred = dict[Any, dict[Any, Typed]]
+"""What is known of types, shared by the steps of an executable that are the same operator with the same arguments."""
 
 
 class Step:
@@ -101,7 +108,9 @@ class Step:
         *("shared", "stream", "writes", "xp"),
     )
 
-    def __init__(self, at: int, index: int, op: OperatorDef, operator: Operator, net: NetDef, target: Target) -> None:
+    def __init__(
+        self, at: int, index: int, op: OperatorDef, operator: Operator, net: NetDef, target: Target, inferred: Inferred
+    ) -> None:
         self.at, self.index, self.op, self.operator, self.net = at, index, op, operator, net
         self.facts = facts_of(type(operator))
         self.shared = shared_memory(op, operator) if self.facts.alias else ()
@@ -111,12 +120,12 @@ class Step:
             flow = regions.around(op)
             self.named, self.writes = frozenset(flow.named), tuple(sorted(set(flow.writes).difference(op.outputs)))
         self.inplace = not set(op.outputs).isdisjoint(op.inputs)
-        self.inferred: dict[Any, Typed] = {}
         tagged = op.device is not None and op.device.kind == "cpu"
         self.host = target.two_places and (operator.on_host or tagged)
         self.backends = (target.host,) if self.host else engine_of(target.backends, op.engine)
         self.xp: Any = (target.host if self.host else target.base).xp
         self.stream = stream_of(op)
+        self.inferred = inferred.setdefault((id(operator), self.inplace, self.backends), {})
 
     @property
     def place(self) -> str:
@@ -140,8 +149,7 @@ class Step:
         if found is None:
             if len(self.inferred) >= INFERRED:
                 self.inferred.clear()
-            known = dict(zip(self.op.inputs, types, strict=True))
-            outputs = infer_bound(self.operator, self.op, known, self.place)
+            outputs = infer_actual(self.operator, self.op, types, self.place)
             found = self.inferred[key] = Typed(self, types, outputs)
         return found
 
@@ -206,9 +214,7 @@ def is_static(type_: BlobType) -> bool:
     """Whether a type is that of a tensor of known dtype and extents."""
     if type(type_) is not TensorType or type_.dtype is None or type_.shape is None:
         return False
-    return all([type(dim) is int for dim in type_.shape])
+    return {*map(type, type_.shape)} <= _EXTENT
 
 
-def size_of(type_: Any) -> int:
-    """Bytes of a tensor of a static type."""
-    return math.prod(type_.shape) * numpy_dtype(type_.dtype).itemsize
+_EXTENT = {int}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,16 @@ def is_text(type_: BlobType) -> bool:
 
 def type_of(value: Any) -> BlobType:
     """Return the type of what a blob holds; an object says in ``kind`` what kind of opaque blob it is."""
+    if type(value) is np.ndarray:
+        return _tensor(value.dtype, value.shape)
     if hasattr(value, "dtype") and hasattr(value, "shape"):
         return TensorType(dtype_of(value), value.shape)
     return Opaque(getattr(value, "kind", type(value).__name__.lower()))
+
+
+@lru_cache(maxsize=4096)
+def _tensor(dtype: np.dtype[Any], shape: tuple[int, ...]) -> TensorType:
+    return TensorType(_FROM_NUMPY.get(dtype), shape)
 
 
 def as_tensor(name: str, value: Any) -> np.ndarray:

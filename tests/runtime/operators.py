@@ -6,6 +6,7 @@ from typing import Any
 
 from netdsl.ir import DType, NetDef, Opaque, OperatorDef, TensorType
 from netdsl.ops.dtypes import ANYTHING, AnyTensor, Kind
+from netdsl.ops.regions import Region, shared
 from netdsl.ops.schema import ANY_INPUT, In, Operator, Out, arg, operator
 
 
@@ -198,6 +199,9 @@ class RtCall(Operator):
     inputs = (In("Xs", ANYTHING, many=1, least=0),)
     outputs = (Out("Ys", many=1, least=0),)
     net: NetDef | None = arg(None, doc="The net.")
+
+    def regions(self, op: OperatorDef) -> list[Region]:
+        return shared(op)
 
     def run(self, ctx: Any, Xs: Any) -> None:
         if self.net is not None:

@@ -154,8 +154,11 @@ def engine_of(backends: Sequence[Backend], engine: str) -> tuple[Backend, ...]:
 
 def best(offers: Sequence[Offer | None]) -> Offer | None:
     """Return the cheapest offer, of equal ones the first; None where calling the bodies is cheaper."""
-    found = min((o for o in offers if o is not None), key=lambda o: o.cost, default=None)
-    return found if found is not None and found.cost < 1 else None
+    found = None
+    for offer in offers:
+        if offer is not None and offer.cost < (1.0 if found is None else found.cost):
+            found = offer
+    return found
 
 
 NAMES = ("numpy", "strict", "cupy")

@@ -27,6 +27,7 @@ class Registry:
     def __init__(self, package: str) -> None:
         self._package = package
         self._kernels: dict[type[Operator], tuple[Kernel, bool]] = {}
+        self._known: set[type[Operator]] = set()
 
     def __call__(self, operator: type[Operator], *, inplace: bool = False) -> Callable[[Kernel], Kernel]:
         """Register a hot kernel. Unless ``inplace``, it is never given an output that is also an input."""
@@ -40,8 +41,10 @@ class Registry:
     def find(self, op: Operator, inplace: bool) -> Kernel | None:
         """Return the hot kernel of an operator, if it may be used."""
         cls = type(op)
-        if cls.__module__.startswith(_OPERATORS):
-            _load(f"{self._package}.{cls.__module__.removeprefix(_OPERATORS)}")
+        if cls not in self._known:
+            if cls.__module__.startswith(_OPERATORS):
+                _load(f"{self._package}.{cls.__module__.removeprefix(_OPERATORS)}")
+            self._known.add(cls)
         function, able = self._kernels.get(cls, (None, False))
         return function if able or not inplace else None
 
