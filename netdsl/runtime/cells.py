@@ -83,6 +83,10 @@ class Cell:
             self.value, self.place = value, place
             self._clock.ticks += 1
 
+    def move(self, array: Any, place: Backend | None) -> None:
+        """Hold a view of the buffer that is here already, to be written; whoever moves many raises the count itself."""
+        self.value, self.place, self.ready, self.elided_by, self._kind = array, place, False, None, None
+
     def claim(self, backend: Backend, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
         """Make the cell hold a buffer of this dtype and shape, the present one if it agrees, and return it.
 

@@ -111,14 +111,14 @@ def plan_of(executable: Executable, after: Plan | None, key: Any, known: Known, 
     """
     table: dict[Any, Plan | None] = executable.plans if after is None else after.following
     found = table.get(key)
-    if found is None:
-        if key in table or now:
-            with no_collection():
-                found = Planner(executable, 0 if after is None else after.end, known).make()
-        if len(table) >= PLANS:
-            table.pop(next(iter(table)))
-        table.pop(key, None)
-        table[key] = found
+    if found is not None:
+        return found
+    if key in table or now:
+        with no_collection():
+            found = Planner(executable, 0 if after is None else after.end, known).make()
+    if len(table) >= PLANS and key not in table:
+        table.pop(next(iter(table)))
+    table[key] = found
     return found
 
 

@@ -38,7 +38,7 @@ class Binding:
     def __init__(self, plan: Plan, site: Site, private: dict[Any, Any], ticks: int) -> None:
         self.plan, self.ticks = plan, ticks
         self.inputs = [(cell, cell.value) for cell in [site.cells[name] for name in plan.inputs]]
-        self.outputs: list[tuple[str, Cell, Any, Any]] = []
+        self.outputs: list[tuple[str, Cell, Any, Any, Any]] = []
         self.arrays: dict[str, Any] = {name: array for name, (_, array) in zip(plan.inputs, self.inputs, strict=True)}
         self.observed = [site.cells[name] for name in plan.observed]
         self.next: tuple[Any, Binding] | None = None
@@ -67,7 +67,7 @@ class Binding:
             else:
                 array = site.claim(name, plan.types[name], plan.places[name])
             arrays[name] = array
-            self.outputs.append((name, cell, array, cell.base))
+            self.outputs.append((name, cell, array, cell.base, plan.places[name]))
         if plan.private:
             self._share_private(site, private)
 
@@ -112,26 +112,22 @@ class Binding:
     @property
     def usable(self) -> bool:
         """Whether the cells still have the buffers that the calls are bound to."""
-        return all(cell.base is base for _, cell, _, base in self.outputs)
+        return all([cell.base is base for _, cell, _, base, _ in self.outputs])
 
     def renew(self, site: Site, ticks: int) -> bool:
         """Make the cells hold this binding's arrays again; return False where that cannot be."""
         for cell, array in self.inputs:
             if cell.value is not array:
                 return False
-        moved = []
-        for output in self.outputs:
-            name, cell, array, base = output
-            if cell.value is not array:
-                if base is None or cell.base is not base:
-                    return False
-                moved.append(output)
-            elif not cell.ready:
-                site.ledger.expect(name, cell, None)
-        for name, cell, array, _ in moved:
-            held = cell.held
-            cell.put(array, self.plan.places[name])
-            site.ledger.expect(name, cell, held)
+        moved = [output for output in self.outputs if output[1].value is not output[2] or not output[1].ready]
+        if any([cell.base is not base or (base is None and cell.value is not array) for _, cell, array, base, _ in moved]):
+            return False
+        pending = site.ledger.pending
+        for name, cell, array, _, place in moved:
+            if name not in pending:
+                pending[name] = cell, cell.held
+            cell.move(array, place)
+        site.frame.clock.ticks += len(moved)
         self.ticks = ticks
         return True
 

@@ -260,6 +260,10 @@ def interpret(step: Step, site: Site) -> None:
         return
     else:
         result = operator.compute(step.xp, *grouped)  # type: ignore[attr-defined]
+        if step.plain and typed.static and type(result) is not tuple:
+            check_type(step, 0, result, typed.outputs[0])
+            site.cells[op.outputs[0]].store(site.side(step), result)
+            return
     _store(step, site, typed.outputs, results_of(step, result), values)
 
 
@@ -360,7 +364,7 @@ def bind(
         return []  # aliases share their input's buffer
     body = partial(_sample, step, site) if step.facts.samples else partial(operator.compute, step.xp)  # type: ignore[attr-defined]
     copyto = site.side(step).copyto
-    if len(targets) == 1 and len(operator.outputs) == 1 and not operator.outputs[0].many:
+    if step.plain:
         return [(_one, (body, grouped, targets[0], copyto, step, types))]
     return [(_many, (body, grouped, inputs, targets, copyto, step, types, site))]
 

@@ -100,12 +100,13 @@ class Step:
     """One operator of an executable: its record, its declaration with arguments bound, and what follows from both.
 
     ``shared`` names for each output the input whose memory it shares by definition; ``named`` and ``writes``
-    are the blobs around it that nets nested in it name and write. ``host`` ones run on the host of a device.
+    are the blobs around it that nets nested in it name and write. ``host`` ones run on the host of a device,
+    ``plain`` ones have one output of their own.
     """
 
     __slots__ = (
         *("at", "backends", "facts", "host", "index", "inferred", "inplace", "named", "net", "op", "operator"),
-        *("shared", "stream", "writes", "xp"),
+        *("plain", "shared", "stream", "writes", "xp"),
     )
 
     def __init__(
@@ -119,6 +120,7 @@ class Step:
         if op.args.has_nets:
             flow = regions.around(op)
             self.named, self.writes = frozenset(flow.named), tuple(sorted(set(flow.writes).difference(op.outputs)))
+        self.plain = len(op.outputs) == len(operator.outputs) == 1 and not (operator.outputs[0].many or self.shared)
         self.inplace = not set(op.outputs).isdisjoint(op.inputs)
         tagged = op.device is not None and op.device.kind == "cpu"
         self.host = target.two_places and (operator.on_host or tagged)

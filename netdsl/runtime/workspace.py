@@ -16,7 +16,7 @@ from netdsl.runtime import backends
 from netdsl.runtime.backends import Backend
 from netdsl.runtime.backends import numpy as on_host
 from netdsl.runtime.cells import Cell, Clock, Frame
-from netdsl.runtime.executable import compile
+from netdsl.runtime.executable import Executable, compile
 from netdsl.runtime.pool import Arena, Budget, Pool
 from netdsl.runtime.program import Program
 from netdsl.runtime.steps import Target
@@ -231,12 +231,12 @@ class Workspace(Frame):
         if program is None:
             mark = hash(key)
             seen = mark in self._seen
-            program = Program(self, compile(definition, self.target, kept), self.pool.arenas[0], seen=seen)
             if once and not seen:
                 if len(self._seen) >= SEEN:
                     self._seen.clear()
                 self._seen.add(mark)
-                return program
+                return Program(self, Executable(definition, self.target, kept), self.pool.arenas[0])
+            program = Program(self, compile(definition, self.target, kept), self.pool.arenas[0], seen=seen)
             self._programs[key] = program
             self._remembered += len(definition.ops)
             self._forget()
