@@ -16,7 +16,7 @@ _HOMES = {
     "netdsl.io": ("load", "save"),
     "netdsl.ir": ("DType", "Device", "NetDef", "Opaque", "OperatorDef", "TensorType", "from_json", "parse", "to_json"),
     "netdsl.model": ("Model",),
-    "netdsl.runtime": ("Workspace",),
+    "netdsl.runtime": ("Workspace", "set_threads"),
 }
 _MODULES = {
     "errors": "netdsl.errors",

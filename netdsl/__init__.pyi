@@ -25,5 +25,6 @@ from netdsl.ir import parse as parse
 from netdsl.ir import to_json as to_json
 from netdsl.model import Model as Model
 from netdsl.runtime import Workspace as Workspace
+from netdsl.runtime import set_threads as set_threads
 
 __version__: str

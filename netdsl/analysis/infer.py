@@ -23,16 +23,12 @@ def infer_op(op: OperatorDef, types: Mapping[str, BlobType], where: str | None =
 
 
 def infer_bound(
-    bound_op: Operator, op: OperatorDef, types: Mapping[str, BlobType], where: str | None = None
-) -> tuple[BlobType, ...]:
-    """As :func:`infer_op`, for a record whose declaration is at hand; its nested nets are not looked into."""
-    return infer_actual(bound_op, op, [types.get(name, UNKNOWN) for name in op.inputs], where)
-
-
-def infer_actual(
     bound_op: Operator, op: OperatorDef, actual: Sequence[BlobType], where: str | None = None
 ) -> tuple[BlobType, ...]:
-    """As :func:`infer_bound`, for the types of the inputs in their order."""
+    """As :func:`infer_op`, for a record whose declaration is at hand, and the types of its inputs in their order.
+
+    Its nested nets are not looked into.
+    """
     try:
         check_dtypes(bound_op, op.inputs, actual)
         rule: Any = getattr(bound_op, "infer", None)
@@ -62,7 +58,9 @@ def infer_writes(
     Raises:
         InferenceError: known types that the operator, or one in a nested net, cannot accept.
     """
-    outputs = (UNKNOWN,) * len(op.outputs) if bound_op is None else infer_bound(bound_op, op, types, where)
+    outputs = (UNKNOWN,) * len(op.outputs)
+    if bound_op is not None:
+        outputs = infer_bound(bound_op, op, [types.get(name, UNKNOWN) for name in op.inputs], where)
     found = dict(zip(op.outputs, outputs, strict=True))
     if not op.args.has_nets:
         return found

@@ -48,26 +48,25 @@ class Executable:
     """The steps of a net, and a table of the plans of its segments by the types that they depend on.
 
     With ``keep``, operators and trailing outputs that nothing kept depends on are left out; ``elided`` blobs
-    are computed without being stored in a workspace. ``only`` takes a part of the net: operators by index.
+    are computed without being stored in a workspace. ``part`` takes some of the operators, which store all.
     """
 
     def __init__(
-        self, net: NetDef, target: Target, keep: frozenset[str] | None = None, *, only: frozenset[int] | None = None
+        self, net: NetDef, target: Target, keep: frozenset[str] | None = None, *, part: Sequence[Step] | None = None
     ) -> None:
         self.net, self.target, self.keep = net, target, keep
-        operators = resolve(net)
-        if keep is not None:
-            check_keep(net, keep)
-        alive = list(enumerate(zip(net.ops, operators, strict=True)))
-        if keep is not None:
-            alive = _alive(net, operators, keep)
-        if only is not None:
-            alive = [found for found in alive if found[0] in only]
+        alive: Any = part and [(step.index, (step.op, step.operator)) for step in part]
+        if part is None:
+            operators = resolve(net)
+            alive = enumerate(zip(net.ops, operators, strict=True))
+            if keep is not None:
+                check_keep(net, keep)
+                alive = _alive(net, operators, keep)
         inferred: Inferred = {}
         self.steps = [Step(at, index, op, made, net, target, inferred) for at, (index, (op, made)) in enumerate(alive)]
         self.reads = _read_first(self.steps)
         self.random = any(step.facts.samples or step.facts.effects for step in self.steps)
-        self.elided = frozenset() if keep is None else self._elided(keep)
+        self.elided = frozenset() if keep is None or part is not None else self._elided(keep)
         self.aliased = frozenset(
             n for s in self.steps if s.shared for o, i in zip(s.op.outputs, s.shared, strict=True) if i for n in (o, i)
         )

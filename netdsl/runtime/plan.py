@@ -81,12 +81,13 @@ class Plan:
     ``inputs`` are the blobs whose arrays it takes as they are, ``writes`` those that get buffers of ``types`` in
     ``places``, ``aliases`` those that share another's, ``private`` those that nobody keeps, with numbered buffers
     that they share; ``layouts`` says how the axes of a private blob lie in memory, where not in order.
-    ``observed`` names what its last step wrote: their types choose among the plans that follow.
+    ``observed`` names what its last step wrote: their types choose among the plans that follow. ``tracks`` says
+    for a net that may run so on which of several threads each unit runs; it is empty where one is enough.
     """
 
     __slots__ = (
         *("aliases", "end", "following", "inputs", "layouts", "observed", "places", "private", "start"),
-        *("types", "units", "writes"),
+        *("tracks", "types", "units", "writes"),
     )
 
     def __init__(self, start: int) -> None:
@@ -100,6 +101,7 @@ class Plan:
         self.private: dict[str, int] = {}
         self.layouts: dict[str, tuple[int, ...]] = {}
         self.observed: tuple[str, ...] = ()
+        self.tracks: Sequence[int] | None = None
         self.following: dict[Any, Plan | None] = {}
 
 

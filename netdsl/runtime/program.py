@@ -20,7 +20,12 @@ from netdsl.runtime.pool import Arena
 from netdsl.runtime.refusals import missing
 from netdsl.runtime.site import Site, bind, bind_plainly, interpret
 from netdsl.runtime.steps import Step
+from netdsl.runtime.threads import apply_once, workers
+from netdsl.runtime.tracks import Tracks, assign
 from netdsl.runtime.values import numpy_dtype, type_of
+
+CONCURRENT = frozenset(["dag", "prof_dag", "async_dag", "async_scheduling", "async_polling", "parallel"])
+"""The types of nets whose operators may run as soon as those that they depend on have; as Caffe2 calls them."""
 
 BINDINGS = 64
 """How many bindings a program keeps, one for each plan."""
@@ -33,9 +38,11 @@ class Binding:
     as long as a cell still has the same buffer. All memory is the cells', the program's or the arena's.
     """
 
-    __slots__ = ("arrays", "calls", "ends", "inputs", "next", "observed", "outputs", "plan", "ticks")
+    __slots__ = ("arrays", "calls", "ends", "inputs", "next", "observed", "outputs", "plan", "ticks", "tracks")
 
-    def __init__(self, plan: Plan, site: Site, private: dict[Any, Any], ticks: int) -> None:
+    def __init__(
+        self, plan: Plan, site: Site, private: dict[Any, Any], ticks: int, arenas: Sequence[Arena] = ()
+    ) -> None:
         self.plan, self.ticks = plan, ticks
         self.inputs = [(cell, cell.value) for cell in [site.cells[name] for name in plan.inputs]]
         self.outputs: list[tuple[str, Cell, Any, Any, Any]] = []
@@ -45,9 +52,11 @@ class Binding:
         self._allocate(site, private)
         self.calls: list[Call] = []
         self.ends: list[int] = []
-        for unit in plan.units:
-            self.calls += self._bind(unit, site)
+        on = plan.tracks or [0] * len(plan.units)
+        for unit, track in zip(plan.units, on, strict=True):
+            self.calls += self._bind(unit, site, arenas[track - 1] if track else site.arena)
             self.ends.append(len(self.calls))
+        self.tracks = Tracks(plan, self.calls, self.ends, on) if plan.tracks else None
         for at, (function, _) in enumerate(self.calls):
             if isinstance(function, Later):
                 function.calls, function.at = self.calls, at
@@ -94,8 +103,8 @@ class Binding:
                     [order.index(axis) for axis in range(len(order))]
                 )
 
-    def _bind(self, unit: Unit, site: Site) -> list[Call]:
-        arena, arrays = site.arena, self.arrays
+    def _bind(self, unit: Unit, site: Site, arena: Arena) -> list[Call]:
+        arrays = self.arrays
         if isinstance(unit, Late):
             return [(interpret, (unit.steps[0], site))]
         if isinstance(unit, Piece):
@@ -120,7 +129,9 @@ class Binding:
             if cell.value is not array:
                 return False
         moved = [output for output in self.outputs if output[1].value is not output[2] or not output[1].ready]
-        if any([cell.base is not base or (base is None and cell.value is not array) for _, cell, array, base, _ in moved]):
+        if any(
+            [cell.base is not base or (base is None and cell.value is not array) for _, cell, array, base, _ in moved]
+        ):
             return False
         pending = site.ledger.pending
         for name, cell, array, _, place in moved:
@@ -132,11 +143,48 @@ class Binding:
         return True
 
 
-class Program:
-    """An executable in a frame: ``run()`` interprets a net on types that are new, and calls its plan from then on."""
+class Runnable:
+    """An executable in a frame, for one thread at a time."""
+
+    def __init__(self, frame: Frame, executable: Executable) -> None:
+        self.frame, self.executable = frame, executable
+        self._user: dict[int, object] = {}
+
+    @property
+    def net(self) -> NetDef:
+        """The net that it runs."""
+        return self.executable.net
+
+    def run(self, times: int = 1, *, hooks: Iterable[Any] = ()) -> None:
+        """Run the net ``times`` times; with ``hooks``, see :mod:`netdsl.runtime.hooks`.
+
+        Raises:
+            BlobError: a blob that the net reads does not exist; nothing has run.
+            RunError: it is running already.
+            Exception: whatever an operator raises, with a note that tells which one; earlier operators' results stay.
+        """
+        apply_once()
+        token, watching = object(), tuple(hooks) if hooks else ()
+        try:
+            if self._user.setdefault(0, token) is not token:
+                raise RunError(
+                    f"net {self.net.name!r} is running already, in this program",
+                    fix="run it in another workspace, or wait until it has ended",
+                )
+            self._run(times, watching)
+        finally:
+            if self._user.get(0) is token:
+                self._user.clear()
+
+    def _run(self, times: int, hooks: Sequence[Any]) -> None:
+        raise NotImplementedError
+
+
+class Program(Runnable):
+    """A net that runs operator by operator: interpreted on types that are new, by its plan from then on."""
 
     def __init__(self, frame: Frame, executable: Executable, arena: Arena, *, seen: bool = False) -> None:
-        self.frame, self.executable = frame, executable
+        super().__init__(frame, executable)
         self.site = Site(frame, executable, arena)
         self._now = seen
         self._reads = [self.site.cells[name] for name in executable.reads]
@@ -144,16 +192,12 @@ class Program:
         self._bindings: dict[Plan, Binding] = {}
         self._private: dict[Any, Any] = {}
         self._buffers = frame.clock.buffers
-        self._user: dict[int, object] = {}
+        self._workers = workers() if executable.net.type in CONCURRENT else 1
+        self._arenas: list[Arena] = []
 
     def __del__(self) -> None:
         for buffer in getattr(self, "_private", {}).values():
             self.frame.clock.budget.used -= buffer.nbytes
-
-    @property
-    def net(self) -> NetDef:
-        """The net that it runs."""
-        return self.executable.net
 
     @property
     def plan(self) -> Plan:
@@ -175,27 +219,12 @@ class Program:
         """Whether some array was replaced since the last run."""
         return self._root is None or self._root.ticks != self.frame.clock.ticks
 
-    def run(self, times: int = 1, *, hooks: Iterable[Any] = ()) -> None:
-        """Run the net ``times`` times; with ``hooks``, see :mod:`netdsl.runtime.hooks`.
+    def part(self, hooks: Sequence[Any], path: tuple[Any, ...], stop: Any) -> None:
+        """Run as a part of another net's run, which ``stop`` may end."""
+        self.site.stop = stop
+        self._run(1, hooks, path)
 
-        Raises:
-            BlobError: a blob that the net reads does not exist; nothing has run.
-            RunError: it is running already.
-            Exception: whatever an operator raises, with a note that tells which one; earlier operators' results stay.
-        """
-        token, watching = object(), tuple(hooks) if hooks else ()
-        try:
-            if self._user.setdefault(0, token) is not token:
-                raise RunError(
-                    f"net {self.net.name!r} is running already, in this program",
-                    fix="run it in another workspace, or wait until it has ended",
-                )
-            self._run(times, watching)
-        finally:
-            if self._user.get(0) is token:
-                self._user.clear()
-
-    def _run(self, times: int, hooks: Sequence[Any]) -> None:
+    def _run(self, times: int, hooks: Sequence[Any], path: tuple[Any, ...] | None = None) -> None:
         """Run within a scope of the backend, on scratch memory that no other thread uses meanwhile."""
         thread, arena = get_ident(), self.site.arena
         nested = arena.user.get(0) == thread  # an operator or a hook of another net runs this one
@@ -205,7 +234,7 @@ class Program:
                 self._move(arena)
             with self.site.target.base.scope():
                 for _ in range(times):
-                    self.once(hooks)
+                    self.once(hooks, path)
         finally:
             if not nested and arena.user.get(0) == thread:
                 arena.user.clear()
@@ -252,12 +281,28 @@ class Program:
 
     def _call(self, binding: Binding) -> None:
         """Call everything in order, with nothing in between."""
+        if binding.tracks is not None:
+            self._call_tracks(binding, binding.tracks)
+            return
         waiting = iter(binding.calls)
         try:
             for function, arguments in waiting:
                 function(*arguments)
         except BaseException as error:
             self._fail(error, binding, len(binding.calls) - length_hint(waiting) - 1)
+            raise
+
+    def _call_tracks(self, binding: Binding, tracks: Tracks) -> None:
+        """Call heavy branches on several threads."""
+        try:
+            tracks.run(self.site, self.frame.root.lanes.submit)
+        except BaseException as error:
+            self._bindings, self._root = {}, None
+            for at in tracks.done():
+                for step in binding.plan.units[at].steps:
+                    self.site.ledger.wrote(step.op.outputs)
+            self.site.ledger.restore()
+            self._raise(error, binding.plan.units[tracks.failed].steps, binding.arrays)
             raise
 
     def _call_units(self, binding: Binding, hooks: Sequence[Any]) -> None:
@@ -332,7 +377,11 @@ class Program:
             if len(self._bindings) >= BINDINGS:
                 self._bindings.pop(next(iter(self._bindings)))
             with no_collection():
-                found = self._bindings[plan] = Binding(plan, self.site, self._private, ticks)
+                if self._workers > 1 and plan.tracks is None:
+                    plan.tracks = assign(plan, self._workers) or ()
+                while len(self._arenas) < max(plan.tracks or (), default=0):
+                    self._arenas.append(Arena(self.frame.clock.budget))
+                found = self._bindings[plan] = Binding(plan, self.site, self._private, ticks, self._arenas)
             if self._buffers != self.frame.clock.buffers:  # some bindings may hold on to buffers of the past
                 self._buffers = self.frame.clock.buffers
                 self._bindings = {p: b for p, b in self._bindings.items() if b.usable}

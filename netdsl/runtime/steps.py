@@ -9,11 +9,11 @@ from typing import Any
 
 import attrs
 
-from netdsl.analysis.infer import infer_actual
+from netdsl.analysis.infer import infer_bound
 from netdsl.errors import RunError
 from netdsl.ir import UNKNOWN, BlobType, NetDef, OperatorDef, TensorType
 from netdsl.ops import regions
-from netdsl.ops.schema import Operator, stream_of
+from netdsl.ops.schema import Operator, is_known, lookup, stream_of
 from netdsl.runtime.backends import Backend, Make, best, engine_of
 from netdsl.runtime.values import dtype_of, is_text, numpy_dtype, type_of
 
@@ -101,12 +101,12 @@ class Step:
 
     ``shared`` names for each output the input whose memory it shares by definition; ``named`` and ``writes``
     are the blobs around it that nets nested in it name and write. ``host`` ones run on the host of a device,
-    ``plain`` ones have one output of their own.
+    ``plain`` ones have one output of their own. ``touches`` and ``waits`` are as declared, nested nets included.
     """
 
     __slots__ = (
         *("at", "backends", "facts", "host", "index", "inferred", "inplace", "named", "net", "op", "operator"),
-        *("plain", "shared", "stream", "writes", "xp"),
+        *("plain", "shared", "stream", "touches", "waits", "writes", "xp"),
     )
 
     def __init__(
@@ -117,6 +117,7 @@ class Step:
         self.shared = shared_memory(op, operator) if self.facts.alias else ()
         self.named: frozenset[str] = frozenset()
         self.writes: tuple[str, ...] | None = None
+        self.touches, self.waits = outside(op, type(operator)) if self.facts.effects else (frozenset[str](), False)
         if op.args.has_nets:
             flow = regions.around(op)
             self.named, self.writes = frozenset(flow.named), tuple(sorted(set(flow.writes).difference(op.outputs)))
@@ -151,9 +152,19 @@ class Step:
         if found is None:
             if len(self.inferred) >= INFERRED:
                 self.inferred.clear()
-            outputs = infer_actual(self.operator, self.op, types, self.place)
+            outputs = infer_bound(self.operator, self.op, types, self.place)
             found = self.inferred[key] = Typed(self, types, outputs)
         return found
+
+
+def outside(op: OperatorDef, cls: type[Operator]) -> tuple[frozenset[str], bool]:
+    """What an operator touches beside blobs, and whether it may wait: it, or an operator of its nested nets."""
+    touches, waits = frozenset(cls.touches), cls.waits
+    if op.args.has_nets:
+        for inner in (inner for _, net in op.nested for inner in net.ops if is_known(inner.type)):
+            more, wait = outside(inner, lookup(inner.type))
+            touches, waits = touches | more, waits or wait
+    return touches, waits
 
 
 def shared_memory(op: OperatorDef, operator: Operator) -> tuple[str | None, ...]:

@@ -16,10 +16,12 @@ from netdsl.runtime import backends
 from netdsl.runtime.backends import Backend
 from netdsl.runtime.backends import numpy as on_host
 from netdsl.runtime.cells import Cell, Clock, Frame
+from netdsl.runtime.dag import runnable
 from netdsl.runtime.executable import Executable, compile
 from netdsl.runtime.pool import Arena, Budget, Pool
-from netdsl.runtime.program import Program
+from netdsl.runtime.program import Runnable
 from netdsl.runtime.steps import Target
+from netdsl.runtime.threads import Lanes
 from netdsl.runtime.values import as_tensor
 
 PROGRAMS, OPERATORS = 256, 16_384
@@ -77,10 +79,11 @@ class Workspace(Frame):
         self.seed, self.output = seed, output
         self.functions: dict[str, Callable[..., Any]] = {}
         """Functions that operators call by a token; a child sees its parent's."""
-        self.closed = False
+        self.lanes: Lanes = parent.lanes if parent is not None else Lanes()
+        self._closed = False
         self._runs: dict[int, int] = {}
-        self._programs: OrderedDict[tuple[NetDef, frozenset[str] | None], Program] = OrderedDict()
-        self._latest: dict[int, Program] = {}
+        self._programs: OrderedDict[tuple[NetDef, frozenset[str] | None], Runnable] = OrderedDict()
+        self._latest: dict[int, Runnable] = {}
         self._remembered = 0
         self._seen: set[int] = set()
 
@@ -95,7 +98,14 @@ class Workspace(Frame):
 
     def close(self) -> None:
         """End what waits in this workspace, and refuse to run nets from now on; blobs can still be fetched."""
-        self.closed = True
+        self._closed = True
+        if self.parent is None:
+            self.lanes.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it, or its parent, was closed."""
+        return self._closed or (self.parent is not None and self.parent.root.closed)
 
     # blobs
 
@@ -163,7 +173,7 @@ class Workspace(Frame):
 
     # nets
 
-    def create(self, net: NetDef | HasDefinition | Program, *, keep: Iterable[Any] | None = None) -> Program:
+    def create(self, net: NetDef | HasDefinition | Runnable, *, keep: Iterable[Any] | None = None) -> Runnable:
         """Return the program that runs ``net`` here.
 
         With ``keep``, only those blobs (and the state that the net reads before it writes it) can be
@@ -177,7 +187,7 @@ class Workspace(Frame):
 
     def run(
         self,
-        net: NetDef | HasDefinition | Program,
+        net: NetDef | HasDefinition | Runnable,
         times: int = 1,
         *,
         keep: Iterable[Any] | None = None,
@@ -213,12 +223,12 @@ class Workspace(Frame):
             raise NetError("a number of runs makes no sense", expected="a whole number from 0", got=count)
         self._runs[hash(_definition(net))] = count
 
-    def _find(self, net: NetDef | HasDefinition | Program, keep: Iterable[Any] | None, *, once: bool) -> Program:
+    def _find(self, net: NetDef | HasDefinition | Runnable, keep: Iterable[Any] | None, *, once: bool) -> Runnable:
         if self.closed:
             raise NetError("the workspace is closed")
         one = isinstance(keep, str) or hasattr(keep, "name")
         kept = None if keep is None else frozenset(map(_name, [keep] if one else keep))
-        if isinstance(net, Program):
+        if isinstance(net, Runnable):
             if net.frame is not self or kept is not None:
                 raise NetError(f"a program of net {net.net.name!r} runs in its own workspace, with its own keep=")
             return net
@@ -235,8 +245,8 @@ class Workspace(Frame):
                 if len(self._seen) >= SEEN:
                     self._seen.clear()
                 self._seen.add(mark)
-                return Program(self, Executable(definition, self.target, kept), self.pool.arenas[0])
-            program = Program(self, compile(definition, self.target, kept), self.pool.arenas[0], seen=seen)
+                return runnable(self, Executable(definition, self.target, kept), self.pool.arenas[0])
+            program = runnable(self, compile(definition, self.target, kept), self.pool.arenas[0], seen=seen)
             self._programs[key] = program
             self._remembered += len(definition.ops)
             self._forget()
@@ -253,9 +263,9 @@ class Workspace(Frame):
 
     # for programs
 
-    def program(self, net: NetDef, frame: Frame, arena: Arena) -> Program:
-        """Return a program of a nested net in a frame of this workspace."""
-        return Program(frame, compile(net, self.target), arena)
+    def program(self, net: NetDef, frame: Frame, arena: Arena) -> Runnable:
+        """Return what runs a nested net in a frame of this workspace."""
+        return runnable(frame, compile(net, self.target), arena)
 
     def count_run(self, net: NetDef) -> int:
         """Return the number of this run of a net, from 0."""

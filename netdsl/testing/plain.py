@@ -58,9 +58,8 @@ class Plain:
                 near = did_you_mean(name, self.blobs)
                 raise BlobError(f"blob {name!r} does not exist", read_by=op, did_you_mean=near)
         values = self._values(made, op)
-        types = {name: self.type_of(name) for name in op.inputs}
         made.formal_outputs.layout(len(op.outputs))
-        promised = infer_bound(made, op, types)
+        promised = infer_bound(made, op, [self.type_of(name) for name in op.inputs])
         inputs = made.formal_inputs.group(values)
         if isinstance(made, Runs):
             result = made.run(PlainContext(self, library.xp, op, self._memories.setdefault(op, {})), *inputs)

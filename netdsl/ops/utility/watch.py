@@ -31,6 +31,7 @@ class Print(Operator):
 
     inputs = (In("tensor", ANYTHING),)
     outputs = ()
+    touches = ("output",)
 
     to_file: bool = arg(False, doc="Refused: give the workspace a file for its output instead.")
     limit: int = arg(0, doc=f"How many elements to show; 0 for {LIMIT}.")

@@ -1,0 +1,137 @@
+"""``Dag``: a net some of whose operators run on threads of their own: what may wait, and what touches a resource.
+
+All other operators are put together with those that depend on the same of these: such a part is a program, with
+plans, groups and bindings. A part runs as soon as those that it depends on have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from threading import Event
+from typing import Any
+
+from netdsl.runtime.cells import Frame
+from netdsl.runtime.executable import Executable
+from netdsl.runtime.pool import Arena
+from netdsl.runtime.program import CONCURRENT, Program, Runnable
+from netdsl.runtime.refusals import missing
+from netdsl.runtime.site import Site
+from netdsl.runtime.steps import Step
+
+
+def runnable(frame: Frame, executable: Executable, arena: Arena, *, seen: bool = False) -> Runnable:
+    """Return what runs an executable in a frame: a program, or one for each part of a net of a concurrent type."""
+    if executable.net.type in CONCURRENT and any(step.waits or step.touches for step in executable.steps):
+        return Dag(frame, executable)
+    return Program(frame, executable, arena, seen=seen)
+
+
+class Stop:
+    """Whether a run is to end: it, or the one around it."""
+
+    def __init__(self, outer: Any) -> None:
+        self._own, self._outer = Event(), outer
+
+    def set(self) -> None:
+        """Ask what waits to give up."""
+        self._own.set()
+
+    def is_set(self) -> bool:
+        """Whether it was asked to."""
+        return self._own.is_set() or (self._outer is not None and self._outer.is_set())
+
+
+class Dag(Runnable):
+    """A net in a frame, in parts: ``after`` says which parts each waits for, ``lanes`` on what thread it runs.
+
+    A lane is a resource, "" for a thread of its own, or None: with the caller's, or beside it if that is heavy.
+    """
+
+    def __init__(self, frame: Frame, executable: Executable) -> None:
+        super().__init__(frame, executable)
+        steps, self.after, self.lanes = parts(executable.steps)
+        made = [Executable(executable.net, executable.target, part=part) for part in steps]
+        self.parts = [Program(frame, part, Arena(frame.clock.budget)) for part in made]
+
+    def _run(self, times: int, hooks: Sequence[Any]) -> None:
+        for _ in range(times):
+            self.once(hooks)
+
+    def once(self, hooks: Sequence[Any] = (), path: tuple[Any, ...] | None = None, outer: Site | None = None) -> None:
+        """Run the net once. After an error nothing new is begun, and what may wait is asked to stop."""
+        lacking = [name for name in self.executable.reads if not self.frame.cell(name).ready]
+        if lacking:
+            raise missing(lacking, self.net, self.frame)
+        if path is None:
+            path = (self.frame.root.count_run(self.net) if self.executable.random else 0,)
+        stop = Stop(outer.stop if outer is not None else None)
+        todo = {at: set(needs) for at, needs in enumerate(self.after)}
+        running: dict[Future[None], int] = {}
+        try:
+            while todo or running:
+                ready = [at for at, needs in todo.items() if not needs]
+                here = next((at for at in ready if self.lanes[at] is None), None)
+                for at in ready:
+                    del todo[at]
+                    if at != here:
+                        submit = self.frame.root.lanes.submit
+                        running[submit(self.lanes[at] or None, self.parts[at].part, hooks, path, stop)] = at
+                if here is not None:
+                    self.parts[here].part(hooks, path, stop)
+                done = {f for f in running if f.done()} if here is not None else wait(running, None, FIRST_COMPLETED)[0]
+                finished = [running.pop(future) for future in done if future.exception() is None]
+                for needs in todo.values():
+                    needs.difference_update(finished if here is None else [*finished, here])
+                for future in done:
+                    future.result()
+        except BaseException as error:
+            self._tell_waiting(error)
+            stop.set()
+            wait(running)
+            raise
+
+    def _tell_waiting(self, error: BaseException) -> None:
+        """Say what the operators were waiting for when the run ended."""
+        for part in self.parts:
+            for index, what in list(part.site.waiting.items()):
+                error.add_note(f"while {self.net.ops[index]} waited for {what}     (operator {index})")
+
+
+def parts(steps: Sequence[Step]) -> tuple[list[list[Step]], list[set[int]], list[str | None]]:
+    """Return the parts, which parts each depends on, and the lane of each."""
+    needs = _hazards(steps)
+    apart = [step.waits or bool(step.touches) for step in steps]
+    behind: list[frozenset[int]] = []  # the steps apart that each step depends on
+    numbers: dict[Any, int] = {}
+    part: list[int] = []
+    for at in range(len(steps)):
+        behind.append(frozenset[int]().union(*[behind[n] | {n} if apart[n] else behind[n] for n in needs[at]]))
+        part.append(numbers.setdefault(at if apart[at] else behind[at], len(numbers)))
+    found: list[list[Step]] = [[] for _ in numbers]
+    after: list[set[int]] = [set() for _ in numbers]
+    lanes: list[str | None] = [None] * len(numbers)
+    for at, step in enumerate(steps):
+        found[part[at]].append(step)
+        after[part[at]] |= {part[n] for n in needs[at]} - {part[at]}
+        if apart[at]:
+            lanes[part[at]] = min(step.touches, default="")
+    return found, after, lanes
+
+
+def _hazards(steps: Sequence[Step]) -> list[set[int]]:
+    """For each step those before it that it must not overtake: it reads what they write, or writes what they touch."""
+    writer: dict[Any, int] = {}
+    readers: dict[Any, list[int]] = {}
+    found: list[set[int]] = []
+    for step in steps:
+        reads: set[Any] = {*step.op.inputs, *step.op.control_inputs, *step.named}
+        writes: set[Any] = {*step.op.outputs, *(step.writes or ()), *((what,) for what in step.touches)}
+        needs = {writer[n] for n in reads | writes if n in writer}
+        needs |= {r for n in writes for r in readers.get(n, ())}
+        for name in reads:
+            readers.setdefault(name, []).append(step.at)
+        for name in writes:
+            writer[name], readers[name] = step.at, []
+        found.append(needs - {step.at})
+    return found

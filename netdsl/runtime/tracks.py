@@ -1,0 +1,197 @@
+"""``Tracks``: the units of a segment on several threads, where that pays: for dag nets with heavy branches."""
+
+from __future__ import annotations
+
+import math
+from _thread import allocate_lock
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from operator import length_hint
+from threading import Event
+from typing import Any
+
+from netdsl.runtime.groups import Call
+from netdsl.runtime.plan import Fused, Late, Plan, Single, Unit
+from netdsl.runtime.site import Site
+
+OPERATIONS, ELEMENTS = 10_000, 1_000
+"""How many floating-point operations of a kernel, and how many elements of a group, a microsecond is taken to do."""
+
+CALL, HAND = 2.0, 50.0
+"""Microseconds that calling a unit, and waiting for another thread, are taken to cost."""
+
+WORTH, SHARE = 300.0, 0.15
+"""A segment is cut if that saves so many microseconds, and such a share of all."""
+
+
+class AbandonedError(Exception):
+    """Another thread of the same segment has failed."""
+
+
+def microseconds(unit: Unit, plan: Plan) -> float:
+    """Estimate how long a unit takes, by its types alone."""
+    work = CALL
+    for step in unit.steps:
+        types: Any = [[plan.types.get(n) for n in names] for names in (step.op.inputs, step.op.outputs)]
+        if None in types[0] or None in types[1]:
+            continue
+        if isinstance(unit, Fused):
+            work += max(math.prod(t.shape) for t in types[1]) / ELEMENTS
+        else:
+            work += (step.operator.cost(*types) or 0) / OPERATIONS
+    return work
+
+
+def assign(plan: Plan, workers: int) -> list[int] | None:
+    """Return the track of every unit of a plan; None where one thread does as well.
+
+    Units are taken in their order, each on the track where it ends first; steps that look at blobs when they run
+    wait for all before them, and all behind wait for them.
+    """
+    if workers < 2:
+        return None
+    costs = [microseconds(unit, plan) for unit in plan.units]
+    if sum(costs) < WORTH / SHARE:
+        return None
+    before = hazards(plan)
+    free, ends, tracks = [0.0] * workers, [0.0] * len(costs), [0] * len(costs)
+    for at, cost in enumerate(costs):
+        starts = [
+            max([free[t], *(ends[b] + (HAND if tracks[b] != t else 0) for b in before[at])]) for t in range(workers)
+        ]
+        tracks[at] = 0 if _alone(plan.units[at]) else min(range(workers), key=lambda t: (starts[t], t))
+        free[tracks[at]] = ends[at] = starts[tracks[at]] + cost
+    saved = sum(costs) - max(ends)
+    return tracks if saved > max(WORTH, SHARE * sum(costs)) else None
+
+
+def _alone(unit: Unit) -> bool:
+    """Whether a unit must run while no other does: it looks at blobs, or may leave some unwritten."""
+    if isinstance(unit, Late):
+        return True
+    return isinstance(unit, Single) and unit.make is None and len(unit.steps[0].op.outputs) > 1
+
+
+def hazards(plan: Plan) -> list[list[int]]:
+    """For each unit those before it that it must not overtake, by the memory that they read and write."""
+    writer: dict[Any, int] = {}
+    readers: dict[Any, list[int]] = {}
+    found: list[list[int]] = []
+    barrier = -1
+    for at, unit in enumerate(plan.units):
+        if _alone(unit):
+            found.append(list(range(max(barrier, 0), at)))
+            barrier = at
+            continue
+        reads = {_memory(n, plan) for step in unit.steps for n in step.op.inputs}
+        writes = {_memory(n, plan) for step in unit.steps for n in step.op.outputs}
+        needs = {writer[n] for n in reads | writes if n in writer}
+        needs |= {r for n in writes for r in readers.get(n, ())}
+        needs = {n for n in needs if n > barrier} | ({barrier} if barrier >= 0 else set())
+        for name in reads:
+            readers.setdefault(name, []).append(at)
+        for name in writes:
+            writer[name], readers[name] = at, []
+        found.append(sorted(needs - {at}))
+    return found
+
+
+def _memory(name: str, plan: Plan) -> Any:
+    """What stands for the memory of a blob: aliases and private blobs share theirs."""
+    while name in plan.aliases:
+        name = plan.aliases[name]
+    return plan.private.get(name, name)
+
+
+class Tracks:
+    """The calls of a segment by track. Where a unit needs one of another track, a lock is handed on once a run."""
+
+    def __init__(self, plan: Plan, calls: Sequence[Call], ends: Sequence[int], tracks: Sequence[int]) -> None:
+        self.calls: list[list[Call]] = [[] for _ in range(max(tracks) + 1)]
+        self.units: list[list[tuple[int, int]]] = [[] for _ in self.calls]
+        self.stop = Event()
+        self._locks: list[Any] = []
+        signals: dict[int, list[Call]] = {}
+        waits: dict[int, list[Call]] = {}
+        for at, before in enumerate(hazards(plan)):
+            last: dict[int, int] = {tracks[b]: b for b in before}
+            for track, other in last.items():
+                if track != tracks[at]:
+                    lock = allocate_lock()
+                    lock.acquire()
+                    self._locks.append(lock)
+                    signals.setdefault(other, []).append((lock.release, ()))
+                    waits.setdefault(at, []).append((self._await, (lock,)))
+        start = 0
+        for at, end in enumerate(ends):
+            own = self.calls[tracks[at]]
+            own += [*waits.get(at, ()), *calls[start:end]]
+            self.units[tracks[at]].append((at, len(own)))
+            own += signals.get(at, ())
+            start = end
+        self._reached = [0] * len(self.calls)
+        self.failed = 0
+
+    def _await(self, lock: Any) -> None:
+        lock.acquire()
+        if self.stop.is_set():
+            raise AbandonedError
+
+    def run(self, site: Site, submit: Callable[..., Future[Any]]) -> None:
+        """Run all tracks: the first on this thread, the others on threads that ``submit`` gives.
+
+        Raises:
+            BaseException: what a call that failed raised; ``failed`` tells which unit it was of.
+        """
+        self._reached = [0] * len(self.calls)
+        others = [submit(None, self._run_there, at, site) for at in range(1, len(self.calls))]
+        error: BaseException | None = None
+        try:
+            self._run(0)
+        except BaseException as found:
+            error = None if isinstance(found, AbandonedError) else found
+            self._abandon()
+        while pending := [future for future in others if not future.done()]:
+            try:
+                pending[0].exception()
+            except BaseException as found:  # an interrupt of this thread, which waits
+                error = error or found
+                self._abandon()
+        errors = [error, *(future.exception() for future in others)]
+        for track, found in enumerate(errors):
+            if found is not None and not isinstance(found, AbandonedError):
+                self.failed = next(unit for unit, end in self.units[track] if end > self._reached[track])
+                raise found
+
+    def _run_there(self, at: int, site: Site) -> None:
+        with site.target.base.scope():
+            try:
+                self._run(at)
+            except BaseException:
+                self._abandon()
+                raise
+
+    def _run(self, at: int) -> None:
+        calls = self.calls[at]
+        waiting = iter(calls)
+        try:
+            for function, arguments in waiting:
+                function(*arguments)
+        except BaseException:
+            self._reached[at] = len(calls) - length_hint(waiting) - 1
+            raise
+        self._reached[at] = len(calls)
+
+    def _abandon(self) -> None:
+        """Wake every track, which then ends; these calls are not used again."""
+        self.stop.set()
+        for lock in self._locks:
+            if lock.locked():
+                lock.release()
+
+    def done(self) -> list[int]:
+        """The units that have run, after an error."""
+        found: list[int] = []
+        for at, units in enumerate(self.units):
+            found += [unit for unit, end in units if end <= self._reached[at]]
+        return sorted(found)
