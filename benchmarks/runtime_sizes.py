@@ -24,8 +24,8 @@ MEGA = 1e6
 def sizes_in_turn(rounds: int) -> Iterator[Figure]:
     """Batches of ever other sizes, all seen before / of one size."""
     model = nets.mlp()
-    twenty = [nets.rows(size) for size in range(20, 40)]
-    sides = {20: twenty, 4: [twenty[i] for i in (0, 6, 13, 19)] * 5, 1: [nets.rows(30)] * 20}
+    sides = {20: range(20, 40), 4: [20, 21, 22, 23] * 5, 1: [32] * 20}
+    sides = {count: [nets.rows(size) for size in sizes] for count, sizes in sides.items()}
     loops = [cycle(nets.workspace({}, model.init_net), model.net.definition, batches) for batches in sides.values()]
     interleaved(4, *loops)
     best = dict(zip(sides, interleaved(2 * rounds, *loops, clock=process_time), strict=True))

@@ -79,8 +79,8 @@ def run(options: argparse.Namespace) -> int:
     _check_writable(out)
     if not options.force:
         _check_unedited(out, options.source)
-    for library in BLAS:  # before NumPy is imported: products this small are slower where threads wait for each other
-        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+    if not any(f"{library}_NUM_THREADS" in os.environ for library in BLAS):
+        os.environ.setdefault("NETDSL_THREADS", "1")  # products this small are slower where threads wait for each other
     _check_backend(options.backend)
     nets = _build(options.precision or "half") if options.source is None else _read(options.source)
     result, tensors = _train(nets, options)

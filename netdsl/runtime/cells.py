@@ -83,10 +83,6 @@ class Cell:
             self.value, self.place = value, place
             self._clock.ticks += 1
 
-    def move(self, array: Any, place: Backend | None) -> None:
-        """Hold a view of the buffer that is here already, to be written; whoever moves many raises the count itself."""
-        self.value, self.place, self.ready, self.elided_by, self._kind = array, place, False, None, None
-
     def claim(self, backend: Backend, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
         """Make the cell hold a buffer of this dtype and shape, the present one if it agrees, and return it.
 
@@ -99,7 +95,8 @@ class Cell:
             return held
         count, base = math.prod(shape), self.base
         if not (backend.is_array(base) and base.dtype == dtype and count <= base.size <= max(4 * count, ROOMY)):
-            base = self._replace(backend, dtype, count)
+            grows = base is not None and base.dtype == dtype and base.size < count <= 2 * base.size
+            base = self._replace(backend, dtype, count + count // 4 if grows else count)
         view = self._views.get(shape)
         if view is None:
             if len(self._views) >= VIEWS:
@@ -167,6 +164,20 @@ class Cell:
         if self.base is not None:
             self._clock.budget.used -= self.base.nbytes
             self.base, self._views = None, {}
+
+
+Output = tuple[str, Cell, Any, Any, "Backend | None"]
+"""What a program writes: the net's name for it, its cell, the array and buffer it is bound to, and the place."""
+
+
+def move(outputs: Sequence[Output], clock: Clock, ledger: Ledger) -> None:
+    """Make many cells hold views of the buffers that they have, to be written: claimed and expected, in bulk."""
+    pending = ledger.pending
+    for name, cell, array, _, place in outputs:
+        if name not in pending:
+            pending[name] = cell, (cell.value, cell.place) if cell.ready else None
+        cell.value, cell.place, cell.ready, cell.elided_by, cell._kind = array, place, False, None, None
+    clock.ticks += len(outputs)
 
 
 class Frame:

@@ -16,7 +16,8 @@ from typing import Any
 from netdsl.ir import BlobType, DType
 from netdsl.runtime import half
 from netdsl.runtime.backends import Backend, MakeGroup, best
-from netdsl.runtime.groups import MAX_NODES, MAX_OPERATORS, TINY, Group
+from netdsl.runtime.groups import MAX_NODES, MAX_OPERATORS, TINY, Call, Group
+from netdsl.runtime.pool import Arena
 from netdsl.runtime.steps import Step
 
 REMEMBERED = 4096
@@ -118,6 +119,25 @@ class Fusion:
             found.finish({str(at) for at in stored})
             _groups.put(key, found)
         return found, _offer(found, key, self.steps[0].backends)
+
+
+class Alone:
+    """An elementwise step as a group of its own: how it is interpreted on large arrays, without temporary ones."""
+
+    def __init__(self, step: Step, types: Mapping[str, BlobType]) -> None:
+        fusion = Fusion()
+        self.make: MakeGroup | None = None
+        if fusion.try_add(step, types):
+            group, self.make = fusion.finish(set(step.op.outputs), types)
+            names = list(fusion.numbers)
+            self.buffers = {at: names[int(at)] for at in group.buffers}
+            self.shape = fusion.shape or ()
+
+    def calls(self, arrays: Mapping[str, Any], arena: Arena) -> list[Call] | None:
+        """The calls that run it on the arrays of its blobs; None where its body is to be called."""
+        if self.make is None:
+            return None
+        return self.make({at: arrays[name] for at, name in self.buffers.items()}, self.shape, arena.begin())
 
 
 def _offer(group: Group, key: Any, backends: tuple[Backend, ...]) -> MakeGroup | None:

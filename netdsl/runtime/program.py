@@ -12,7 +12,7 @@ from typing import Any
 from netdsl.errors import OutOfMemoryError, RunError
 from netdsl.ir import BlobType, NetDef
 from netdsl.runtime.backends import Later
-from netdsl.runtime.cells import Cell, Frame
+from netdsl.runtime.cells import Frame, Output, move
 from netdsl.runtime.executable import Executable, no_collection
 from netdsl.runtime.groups import Call
 from netdsl.runtime.plan import Fused, Late, Piece, Plan, Unit, plan_of
@@ -45,7 +45,7 @@ class Binding:
     ) -> None:
         self.plan, self.ticks = plan, ticks
         self.inputs = [(cell, cell.value) for cell in [site.cells[name] for name in plan.inputs]]
-        self.outputs: list[tuple[str, Cell, Any, Any, Any]] = []
+        self.outputs: list[Output] = []
         self.arrays: dict[str, Any] = {name: array for name, (_, array) in zip(plan.inputs, self.inputs, strict=True)}
         self.observed = [site.cells[name] for name in plan.observed]
         self.next: tuple[Any, Binding] | None = None
@@ -133,12 +133,7 @@ class Binding:
             [cell.base is not base or (base is None and cell.value is not array) for _, cell, array, base, _ in moved]
         ):
             return False
-        pending = site.ledger.pending
-        for name, cell, array, _, place in moved:
-            if name not in pending:
-                pending[name] = cell, cell.held
-            cell.move(array, place)
-        site.frame.clock.ticks += len(moved)
+        move(moved, site.frame.clock, site.ledger)
         self.ticks = ticks
         return True
 
@@ -335,8 +330,9 @@ class Program(Runnable):
     def _prepare(self, *, now: bool, watched: bool) -> Binding | None:
         """Return the binding of the first segment; None where the net is to be interpreted."""
         site, ticks = self.site, self.frame.clock.ticks
-        lacking = [name for name, cell in zip(self.executable.reads, self._reads, strict=True) if not cell.ready]
-        if lacking:
+        key = tuple([cell.key for cell in self._reads])
+        if None in key:
+            lacking = [name for name, found in zip(self.executable.reads, key, strict=True) if found is None]
             raise missing(lacking, self.net, self.frame)
         for name in self.executable.elided:
             cell = self.frame.cell(name)
@@ -347,7 +343,6 @@ class Program(Runnable):
             self.executable.check(site.known)
             return None
         with self.executable.lock:
-            key = tuple([cell.key for cell in self._reads])
             plan = plan_of(self.executable, None, key, site.known, now=now or self._now)
             self._now = False
             if plan is None or self._root is None:

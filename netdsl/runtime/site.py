@@ -16,10 +16,14 @@ from netdsl.ops.xp import ArrayModule
 from netdsl.runtime.backends import Backend, Make
 from netdsl.runtime.cells import Cell, Frame, Ledger
 from netdsl.runtime.executable import Executable
+from netdsl.runtime.fusion import Alone
 from netdsl.runtime.groups import Call, Group
 from netdsl.runtime.pool import Arena
 from netdsl.runtime.steps import Step, Typed, apart, check_type, contradiction, is_static, results_of
 from netdsl.runtime.values import numpy_dtype
+
+LARGE = 1 << 17
+"""Bytes of outputs from which on an elementwise step is interpreted in blocks: its temporary arrays would cost more."""
 
 ATTEMPT = 0.05
 """Seconds between two looks at whether a waiting operator is to stop."""
@@ -258,6 +262,8 @@ def interpret(step: Step, site: Site) -> None:
     elif typed.make is not None:
         _run_kernel(step, site, typed, grouped)
         return
+    elif operator.elementwise and typed.nbytes >= LARGE and _run_alone(step, site, typed, cells):
+        return
     else:
         result = operator.compute(step.xp, *grouped)  # type: ignore[attr-defined]
         if step.plain and typed.static and type(result) is not tuple:
@@ -322,6 +328,35 @@ def _cross(step: Step, at: int, cell: Cell, value: Any, site: Site) -> Any:
 
 def _run_kernel(step: Step, site: Site, typed: Typed, grouped: Sequence[Any]) -> None:
     """Run the best offer, so that interpreted and bound runs give the same bits."""
+    targets = _claimed(step, site, typed)
+    for function, arguments in typed.make(grouped, targets, site.arena.begin()):  # type: ignore[misc]
+        function(*arguments)
+    if site.ledger.pending:
+        site.ledger.wrote(step.op.outputs)
+
+
+def _run_alone(step: Step, site: Site, typed: Typed, cells: Sequence[Cell]) -> bool:
+    """Run an elementwise step of large arrays as a group; return False where its body is to be called."""
+    op = step.op
+    if step.shared or (site.target.two_places and (step.host or step.facts.host_inputs)):
+        return False
+    if typed.alone is None:
+        names = (*op.inputs, *op.outputs)
+        typed.alone = Alone(step, dict(zip(names, (*[c.type for c in cells], *typed.outputs), strict=True)))
+    if typed.alone.make is None:
+        return False
+    arrays = {name: cell.value for name, cell in zip(op.inputs, cells, strict=True)}
+    arrays |= zip(op.outputs, _claimed(step, site, typed), strict=True)
+    calls = typed.alone.calls(arrays, site.arena)
+    for function, arguments in calls or ():
+        function(*arguments)
+    if calls is not None and site.ledger.pending:
+        site.ledger.wrote(op.outputs)
+    return calls is not None
+
+
+def _claimed(step: Step, site: Site, typed: Typed) -> list[Any]:
+    """The buffers of a step's outputs, ready to be written."""
     backend, ledger = site.side(step), site.ledger
     targets: list[Any] = []
     for name, (dtype, shape) in zip(step.op.outputs, typed.buffers, strict=True):
@@ -331,10 +366,7 @@ def _run_kernel(step: Step, site: Site, typed: Typed, grouped: Sequence[Any]) ->
         if held is None or array is not held[0]:
             ledger.expect(name, cell, held)
         targets.append(array)
-    for function, arguments in typed.make(grouped, targets, site.arena.begin()):  # type: ignore[misc]
-        function(*arguments)
-    if site.ledger.pending:
-        site.ledger.wrote(step.op.outputs)
+    return targets
 
 
 def _wrote_by_name(step: Step, site: Site, types: Sequence[BlobType]) -> None:

@@ -70,9 +70,12 @@ def facts_of(cls: Any) -> Facts:
 
 
 class Typed:
-    """What follows for a step from the types of its inputs: those of its outputs, and the best offer to run it."""
+    """What follows for a step from the types of its inputs: those of its outputs, and the best offer to run it.
 
-    __slots__ = ("buffers", "cost", "make", "outputs", "static")
+    ``alone`` is, once it is known, how an elementwise step of large arrays runs as a group of its own.
+    """
+
+    __slots__ = ("alone", "buffers", "cost", "make", "outputs", "static")
 
     def __init__(self, step: Step, inputs: Sequence[BlobType], outputs: tuple[BlobType, ...]) -> None:
         self.outputs = outputs
@@ -80,6 +83,7 @@ class Typed:
         self.buffers = [(numpy_dtype(t.dtype), t.shape) for t in outputs] if self.static else []  # type: ignore[union-attr]
         self.make: Make | None = None
         self.cost = 1.0
+        self.alone: Any = None
         if self.static and step.facts.pure and not step.shared and all([is_static(t) for t in inputs]):
             grouped = step.operator.formal_inputs.group(inputs)
             offers = [b.kernel(step.operator, grouped, outputs, inplace=step.inplace) for b in step.backends]  # type: ignore[arg-type]
