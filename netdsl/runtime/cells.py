@@ -187,14 +187,10 @@ class Frame:
     ``local`` declares names that are this frame's own even where the parent has them.
     """
 
-    root: Any
-    """The workspace that this frame belongs to."""
-
     def __init__(
         self, parent: Frame | None, clock: Clock, bound: Mapping[str, Cell] | None = None, local: Iterable[str] = ()
     ) -> None:
         self.parent, self.clock = parent, clock
-        self.root = parent.root if parent else self
         self.cells: dict[str, Cell] = dict(bound or {})
         self.programs: dict[int, Any] = {}
         self._bound = frozenset(self.cells)
@@ -206,6 +202,11 @@ class Frame:
         for name, cell in cells.items():  # frames come and go with step nets: their buffers count no more
             if name not in self._bound:
                 cell.forget_buffer()
+
+    @property
+    def root(self) -> Any:
+        """The workspace that this frame belongs to."""
+        return self if self.parent is None else self.parent.root
 
     def find(self, name: str) -> Cell | None:
         """Return the cell of a blob, here or in a parent."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from operator import length_hint
@@ -11,131 +10,24 @@ from typing import Any
 
 from netdsl.errors import OutOfMemoryError, RunError
 from netdsl.ir import BlobType, NetDef
-from netdsl.runtime.backends import Later
-from netdsl.runtime.cells import Frame, Output, move
+from netdsl.runtime.binding import Binding
+from netdsl.runtime.cells import Frame
 from netdsl.runtime.executable import Executable, no_collection
-from netdsl.runtime.groups import Call
-from netdsl.runtime.plan import Fused, Late, Piece, Plan, Unit, plan_of
+from netdsl.runtime.interpret import interpret
+from netdsl.runtime.plan import Plan, plan_of
 from netdsl.runtime.pool import Arena
 from netdsl.runtime.refusals import missing
-from netdsl.runtime.site import Site, bind, bind_plainly, interpret
+from netdsl.runtime.site import Site
 from netdsl.runtime.steps import Step
 from netdsl.runtime.threads import apply_once, workers
 from netdsl.runtime.tracks import Tracks, assign
-from netdsl.runtime.values import numpy_dtype, type_of
+from netdsl.runtime.values import type_of
 
 CONCURRENT = frozenset(["dag", "prof_dag", "async_dag", "async_scheduling", "async_polling", "parallel"])
 """The types of nets whose operators may run as soon as those that they depend on have; as Caffe2 calls them."""
 
 BINDINGS = 64
 """How many bindings a program keeps, one for each plan."""
-
-
-class Binding:
-    """A plan bound to the arrays of a frame: a flat list of calls, and where those of each unit end.
-
-    ``inputs`` are arrays that must be there as they are; ``outputs`` are those of cells that get them back,
-    as long as a cell still has the same buffer. All memory is the cells', the program's or the arena's.
-    """
-
-    __slots__ = ("arrays", "calls", "ends", "inputs", "next", "observed", "outputs", "plan", "ticks", "tracks")
-
-    def __init__(
-        self, plan: Plan, site: Site, private: dict[Any, Any], ticks: int, arenas: Sequence[Arena] = ()
-    ) -> None:
-        self.plan, self.ticks = plan, ticks
-        self.inputs = [(cell, cell.value) for cell in [site.cells[name] for name in plan.inputs]]
-        self.outputs: list[Output] = []
-        self.arrays: dict[str, Any] = {name: array for name, (_, array) in zip(plan.inputs, self.inputs, strict=True)}
-        self.observed = [site.cells[name] for name in plan.observed]
-        self.next: tuple[Any, Binding] | None = None
-        self._allocate(site, private)
-        self.calls: list[Call] = []
-        self.ends: list[int] = []
-        on = plan.tracks or [0] * len(plan.units)
-        for unit, track in zip(plan.units, on, strict=True):
-            self.calls += self._bind(unit, site, arenas[track - 1] if track else site.arena)
-            self.ends.append(len(self.calls))
-        self.tracks = Tracks(plan, self.calls, self.ends, on) if plan.tracks else None
-        for at, (function, _) in enumerate(self.calls):
-            if isinstance(function, Later):
-                function.calls, function.at = self.calls, at
-
-    def _allocate(self, site: Site, private: dict[Any, Any]) -> None:
-        plan, arrays = self.plan, self.arrays
-        for name in plan.writes:
-            if name in plan.inputs:
-                continue
-            cell = site.cells[name]
-            held = cell.held
-            if name in plan.aliases:
-                array = arrays[plan.aliases[name]]
-                cell.share(array, plan.places[name])
-                if held is None or array is not held[0]:
-                    site.ledger.expect(name, cell, held)
-            else:
-                array = site.claim(name, plan.types[name], plan.places[name])
-            arrays[name] = array
-            self.outputs.append((name, cell, array, cell.base, plan.places[name]))
-        if plan.private:
-            self._share_private(site, private)
-
-    def _share_private(self, site: Site, private: dict[Any, Any]) -> None:
-        """Lay blobs that nobody keeps into the program's numbered buffers, which all its bindings use."""
-        plan = self.plan
-        wanted: dict[Any, int] = {}
-        slots = {n: (slot, plan.places[n], numpy_dtype(plan.types[n].dtype)) for n, slot in plan.private.items()}
-        for name, key in slots.items():
-            wanted[key] = max(wanted.get(key, 0), math.prod(plan.types[name].shape))  # type: ignore[arg-type]
-        for key, size in wanted.items():
-            before = private.get(key)
-            if before is None or before.size < size:
-                bytes_before = 0 if before is None else before.nbytes
-                site.frame.clock.budget.take(size * key[2].itemsize, "what keep= leaves unstored", bytes_before)
-                private[key] = (key[1] or site.target.host).empty((size,), key[2])
-        for name, key in slots.items():
-            shape: Any = plan.types[name].shape
-            flat = private[key][: math.prod(shape)]
-            if (order := plan.layouts.get(name)) is None:
-                self.arrays[name] = flat.reshape(shape)
-            else:
-                self.arrays[name] = flat.reshape([shape[axis] for axis in order]).transpose(
-                    [order.index(axis) for axis in range(len(order))]
-                )
-
-    def _bind(self, unit: Unit, site: Site, arena: Arena) -> list[Call]:
-        arrays = self.arrays
-        if isinstance(unit, Late):
-            return [(interpret, (unit.steps[0], site))]
-        if isinstance(unit, Piece):
-            return unit.make(arrays, arena.begin())
-        if not isinstance(unit, Fused):
-            return bind(unit.steps[0], unit.make, unit.types, site, arrays, arena)
-        buffers = {at: arrays[name] for at, name in unit.buffers.items()}
-        shape = unit.fusion.shape or ()
-        calls = None if unit.make is None else unit.make(buffers, shape, arena.begin())
-        if calls is None:
-            return bind_plainly(unit.group, buffers, shape, site.side(unit.steps[0]), arena)
-        return calls
-
-    @property
-    def usable(self) -> bool:
-        """Whether the cells still have the buffers that the calls are bound to."""
-        return all([cell.base is base for _, cell, _, base, _ in self.outputs])
-
-    def renew(self, site: Site, ticks: int) -> bool:
-        """Make the cells hold this binding's arrays again; return False where that cannot be."""
-        for cell, array in self.inputs:
-            if cell.value is not array:
-                return False
-        moved = [output for output in self.outputs if output[1].value is not output[2] or not output[1].ready]
-        if any(
-            [cell.base is not base or (base is None and cell.value is not array) for _, cell, array, base, _ in moved]
-        ):
-            return False
-        move(moved, site.frame.clock, site.ledger)
-        self.ticks = ticks
-        return True
 
 
 class Runnable:

@@ -102,11 +102,17 @@ class Lanes:
     """
 
     def __init__(self) -> None:
+        self._open()
+
+    def _open(self) -> None:
+        self._process = os.getpid()
         self._free = ThreadPoolExecutor(1 << 16, thread_name_prefix="netdsl")
         self._lanes: dict[str, ThreadPoolExecutor] = {}
 
     def submit(self, resource: str | None, function: Callable[..., Any], *args: Any) -> Future[Any]:
         """Run a function on the lane of a resource, or on a free thread."""
+        if self._process != os.getpid():  # a fork has none of its parent's threads
+            self._open()
         if resource is None:
             return self._free.submit(function, *args)
         lane = self._lanes.get(resource)

@@ -74,7 +74,6 @@ class Workspace(Frame):
         else:
             clock = parent.clock
         super().__init__(parent, clock)
-        self.root = self
         self.pool: Pool = parent.pool if parent is not None else Pool(clock.budget)
         self.seed, self.output = seed, output
         self.functions: dict[str, Callable[..., Any]] = {}
@@ -106,6 +105,11 @@ class Workspace(Frame):
     def closed(self) -> bool:
         """Whether it, or its parent, was closed."""
         return self._closed or (self.parent is not None and self.parent.root.closed)
+
+    @property
+    def root(self) -> Workspace:
+        """Itself: what belongs to a parent is found there."""
+        return self
 
     # blobs
 

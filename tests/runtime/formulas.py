@@ -10,10 +10,10 @@ import numpy as np
 from netdsl.ir import DType, TensorType
 from netdsl.ops.schema import OPERATORS, In, Operator, Out, operator
 from netdsl.runtime import backends
+from netdsl.runtime.binding import bind_plainly
 from netdsl.runtime.blocks import BLOCK, Blocks
 from netdsl.runtime.groups import Call, Group
 from netdsl.runtime.pool import Arena, Budget
-from netdsl.runtime.site import bind_plainly
 
 Step = tuple[Operator, tuple[str, ...], tuple[str, ...]]
 Arrays = dict[str, np.ndarray]
