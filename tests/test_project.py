@@ -11,6 +11,7 @@ import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 
+import networkx
 import pytest
 
 import netdsl
@@ -115,3 +116,19 @@ def test_no_operator_is_special_to_the_core():
         for line in type_names_compared(path.read_text("utf-8"))
     ]
     assert found == []
+
+
+def test_the_runtime_imports_in_one_direction_and_its_modules_are_short():
+    modules = {path: ast.parse(path.read_text("utf-8")) for path in (ROOT / "netdsl/runtime").rglob("*.py")}
+    names = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in modules}
+    graph = networkx.DiGraph()
+    for name, path in names.items():
+        for node in ast.walk(modules[path]):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                asked = [f"{node.module}.{alias.name}" for alias in node.names] + [node.module]
+                graph.add_edges_from((name, other) for other in asked if other in names and other != name)
+    package = "netdsl.runtime"  # names what it offers; no module of it asks it for anything
+    graph.remove_nodes_from([package])
+    # "from netdsl.runtime.backends import numpy" asks for the package as well, which asks for none of its modules
+    assert list(networkx.simple_cycles(graph)) == []
+    assert {str(p): n for p in modules if (n := len(p.read_text("utf-8").splitlines())) > 400} == {}

@@ -4,6 +4,10 @@ A hook has ``before(op, index, net)``, ``after(op, index, net, values)``, or bot
 outputs as NumPy arrays (on the NumPy backend the live ones: copy what you keep), None where one was
 not written. Hooks of a run also see the nets nested in it. Running with hooks goes operator by
 operator; running without costs nothing.
+
+A hook with ``units = True`` sees the run as it is without hooks, in the units that the plan has: operators, and
+groups of elementwise ones. It has ``before_unit(ops, index, net)`` and ``after_unit(ops, index, net)``, where
+``index`` is that of the first operator. Where all hooks of a run are of this kind, the net is run by its plan.
 """
 
 from __future__ import annotations

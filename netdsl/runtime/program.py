@@ -120,11 +120,28 @@ class Program(Runnable):
                 arena = self.frame.root.pool.arena(thread)
                 self._move(arena)
             with self.site.target.base.scope():
+                if self.site.target.two_places:
+                    self._await()
                 for _ in range(times):
                     self.once(hooks, path)
+                if self.site.target.two_places:
+                    self._mark()
         finally:
             if not nested and arena.user.get(0) == thread:
                 arena.user.clear()
+
+    def _await(self) -> None:
+        """Let the device wait for what others, on other streams of it, write to what the net reads."""
+        for cell in self._reads:
+            if cell.event is not None:
+                self.site.target.base.wait_for(cell.event)
+
+    def _mark(self) -> None:
+        """Note on what the net wrote how far the device must come before it is there, for readers on other streams."""
+        event = self.site.target.base.event()
+        if event is not None:
+            for name in {name for step in self.executable.steps for name in step.op.outputs}:
+                self.site.cells[name].event = event
 
     def _move(self, arena: Arena) -> None:
         """Bind to other scratch memory from now on."""

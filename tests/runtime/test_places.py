@@ -12,6 +12,7 @@ from netdsl.ir import Device, OperatorDef, TensorType
 from netdsl.ops.dtypes import AnyTensor
 from netdsl.ops.schema import In, Operator, Out, operator
 from netdsl.runtime import Workspace
+from netdsl.runtime.backends.strict import StrictBackend
 from netdsl.runtime.hooks import Recorder
 from tests.runtime.operators import net, op
 
@@ -142,3 +143,34 @@ def test_an_alias_across_places_is_a_copy():
     ws.run(net(OperatorDef("RtAlias", ("x",), ("y",), device=Device("cpu"))))
     assert on_host(ws, "y")
     assert ws.fetch("y").tolist() == [1, 2]
+
+
+class Streams(StrictBackend):
+    """A device that tells what is recorded and waited for."""
+
+    def __init__(self):
+        super().__init__()
+        self.recorded, self.waited = 0, []
+
+    def event(self):
+        self.recorded += 1
+        return self.recorded
+
+    def wait_for(self, event):
+        self.waited.append(event)
+
+
+def test_a_cell_on_a_device_carries_the_event_of_its_last_write():
+    device = Streams()
+    ws = Workspace(device)
+    ws.feed("x", np.float32([1, 2]))
+    fed = ws.cell("x").event
+    assert fed == device.recorded
+    program = ws.create(net("y = RtAdd(x, x)", "z = RtSum(y)"))
+    for _ in range(3):
+        device.waited.clear()
+        program.run()
+        assert device.waited[0] == fed  # what the net reads is there before it runs
+        assert ws.cell("y").event == ws.cell("z").event == device.recorded
+    ws.fetch("z")
+    assert device.waited[-1] == device.recorded

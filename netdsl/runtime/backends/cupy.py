@@ -134,12 +134,14 @@ class CupyBackend(Backend):
         return int(self._cupy.cuda.runtime.memGetInfo()[1])
 
     def event(self) -> Any:
-        event = self._cupy.cuda.Event(disable_timing=True)
-        event.record()
-        return event
+        stream, event = self._cupy.cuda.get_current_stream(), self._cupy.cuda.Event(disable_timing=True)
+        event.record(stream)
+        return event, stream.ptr
 
     def wait_for(self, event: Any) -> None:
-        self._cupy.cuda.get_current_stream().wait_event(event)
+        stream = self._cupy.cuda.get_current_stream()
+        if stream.ptr != event[1]:  # a stream does what it is asked in order
+            stream.wait_event(event[0])
 
     def group(self, group: Group) -> Offer | None:
         parts = pieces(group)
