@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any
 
 import attrs
 import numpy as np
 
 from netdsl.analysis.infer import infer_bound
-from netdsl.errors import BlobError, MissingKernelError, did_you_mean
+from netdsl.errors import BlobError, MissingKernelError, RunError, did_you_mean
 from netdsl.ir import UNKNOWN, BlobType, NetDef, Opaque, OperatorDef
 from netdsl.ops.schema import Computes, Operator, Runs, Samples, bound, stream_of
 from netdsl.runtime import Workspace, backends
@@ -25,15 +25,15 @@ class Plain:
     the body returned. What a body writes by rows is a copy, so that fed arrays stay as they are.
     """
 
-    blobs: dict[str, Any] = attrs.field(factory=dict)
+    blobs: MutableMapping[str, Any] = attrs.field(factory=dict)
     seed: int = 0
     lines: list[str] = attrs.field(factory=list)
     _runs: Counter[int] = attrs.field(factory=Counter)
     _kinds: dict[str, BlobType] = attrs.field(factory=dict)
     _memories: dict[OperatorDef, dict[str, Any]] = attrs.field(factory=dict)
 
-    def run(self, net: NetDef | OperatorDef) -> None:
-        """Run a net, or a single operator.
+    def run(self, net: NetDef | OperatorDef, path: tuple[Any, ...] | None = None) -> None:
+        """Run a net, or a single operator; ``path`` is what random numbers go by in a nested net.
 
         Raises:
             NetdslError: an operator that refuses its inputs; what ran before it stays.
@@ -43,15 +43,15 @@ class Plain:
         library = backends.get("numpy")
         with library.scope():
             for op in net.ops:
-                self._step(library, net, op)
-        self._runs[hash(net)] += 1
+                self._step(library, op, path or (self._runs[hash(net)],))
+        self._runs[hash(net)] += path is None
 
     def type_of(self, name: str) -> BlobType:
         """The type of a blob; of one that is no tensor, what its operator said."""
         value = self.blobs[name]
         return type_of(value) if hasattr(value, "dtype") else self._kinds.get(name, type_of(value))
 
-    def _step(self, library: backends.Backend, net: NetDef, op: OperatorDef) -> None:
+    def _step(self, library: backends.Backend, op: OperatorDef, path: tuple[Any, ...]) -> None:
         made = bound(op)
         for name in op.inputs:
             if name not in self.blobs:
@@ -62,9 +62,10 @@ class Plain:
         promised = infer_bound(made, op, [self.type_of(name) for name in op.inputs])
         inputs = made.formal_inputs.group(values)
         if isinstance(made, Runs):
-            result = made.run(PlainContext(self, library.xp, op, self._memories.setdefault(op, {})), *inputs)
+            memory = self._memories.setdefault(op, {})
+            result = made.run(PlainContext(self, library, op, memory, path), *inputs)
         elif isinstance(made, Samples):
-            stream = library.stream(self.seed, stream_of(op), (self._runs[hash(net)],))
+            stream = library.stream(self.seed, stream_of(op), path)
             result = made.sample(library.xp, stream, *inputs)
         elif isinstance(made, Computes):
             result = made.compute(library.xp, *inputs)
@@ -101,23 +102,86 @@ def _check_rows(made: Operator, op: OperatorDef, values: Sequence[Any], results:
             assert value is given, f"{op}: {formal.name} is not the array given as {formal.enforced}"
 
 
-@attrs.frozen
+class _Inner(MutableMapping[str, Any]):
+    """Blobs as a nested net sees them: its own, and those around it, some by other names."""
+
+    def __init__(self, outer: MutableMapping[str, Any], bound: Mapping[str, str], local: Sequence[str]) -> None:
+        self._outer, self._bound, self._local = outer, bound, frozenset(local)
+        self._own: dict[str, Any] = {}
+
+    def _home(self, name: str) -> tuple[MutableMapping[str, Any], str]:
+        if name in self._bound:
+            return self._outer, self._bound[name]
+        return (self._outer, name) if name in self._outer and name not in self._local else (self._own, name)
+
+    def __getitem__(self, name: str) -> Any:
+        home, key = self._home(name)
+        return home[key]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        home, key = self._home(name)
+        home[key] = value
+
+    def __delitem__(self, name: str) -> None:
+        home, key = self._home(name)
+        del home[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({*self._own, *self._bound, *self._outer} - (self._local - {*self._own}))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+@attrs.define
 class PlainContext:
     """What ``run`` bodies get here (see :class:`netdsl.ops.context.RunContext`)."""
 
     owner: Plain
-    xp: Any
+    library: backends.Backend
     op: OperatorDef
     memory: dict[str, Any]
+    path: tuple[Any, ...]
+    executions: int = 0
+    stopped: bool = False
 
-    def execute(self, net: NetDef) -> None:
-        self.owner.run(net)
+    @property
+    def xp(self) -> Any:
+        return self.library.xp
+
+    def frame(self, bound: Mapping[str, str] | None = None, local: Sequence[str] = ()) -> Plain:
+        return Plain(_Inner(self.owner.blobs, bound or {}, local), self.owner.seed, self.owner.lines)
+
+    def execute(self, net: NetDef, frame: Plain | None = None) -> None:
+        (frame or self.owner).run(net, (*self.path, (stream_of(self.op), self.executions)))
+        self.executions += 1
+
+    def has(self, name: str, frame: Plain | None = None) -> bool:
+        return name in (frame or self.owner).blobs
+
+    def take(self, name: str, frame: Plain | None = None) -> Any:
+        return (frame or self.owner).blobs[name]
+
+    def put(self, name: str, value: Any, frame: Plain | None = None) -> None:
+        (frame or self.owner).blobs[name] = value
 
     def fetch(self, name: str) -> Any:
         return self.owner.blobs[name]
 
+    def stream(self, name: str = "") -> Any:
+        return self.library.stream(self.owner.seed, stream_of(self.op) + (name and f"/{name}"), self.path)
+
+    def function(self, token: str) -> None:
+        """No function: there is no workspace to have any."""
+
     def write(self, text: str) -> None:
         self.owner.lines.append(text)
+
+    def wait(self, attempt: Callable[[float], Any], what: str) -> Any:
+        found = attempt(1.0)
+        if found is None:  # nothing else runs that could bring it
+            raise RunError(f"{self.op.type} would wait for {what} for ever", operator=self.op)
+        return found
 
 
 def execute(
@@ -131,7 +195,7 @@ def execute(
         plain = Plain({name: _fed(name, value) for name, value in feeds.items()}, seed)
         for _ in range(times):
             plain.run(net)
-        return plain.blobs
+        return dict(plain.blobs)
     workspace = Workspace(how, seed=seed)
     for name, value in feeds.items():
         workspace.feed(name, value)
