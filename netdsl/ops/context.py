@@ -61,7 +61,11 @@ class RunContext(Protocol):
         ...
 
     def put(self, name: str, value: Any, frame: RunFrame | None = None) -> None:
-        """Make a blob hold ``value``: an array of the backend is given away, not copied."""
+        """Make a blob hold ``value``.
+
+        An array of the backend is given away, and the caller touches it no more; it is copied only where the blob
+        holds one of its dtype and shape already, to which the calls of nets are bound.
+        """
         ...
 
     def fetch(self, name: str) -> Any:

@@ -83,15 +83,14 @@ class Cell:
             self.value, self.place = value, place
             self._clock.ticks += 1
 
-    def claim(self, backend: Backend, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
-        """Make the cell hold a buffer of this dtype and shape, the present one if it agrees, and return it.
+    def buffer(self, backend: Backend, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
+        """Return an array of this dtype and shape: what the cell holds if it agrees, else one of its own buffer.
 
         Raises:
             OutOfMemoryError: there is no memory for it; the cell is as it was.
         """
-        held, place = self.value, None if backend.on_host else backend
-        if self.place is place and backend.is_array(held) and held.shape == shape and held.dtype == dtype:
-            self.elided_by = None
+        held, here = self.value, (self.place is None) is backend.on_host
+        if here and backend.is_array(held) and held.shape == shape and held.dtype == dtype:
             return held
         count, base = math.prod(shape), self.base
         if not (backend.is_array(base) and base.dtype == dtype and count <= base.size <= max(4 * count, ROOMY)):
@@ -102,8 +101,17 @@ class Cell:
             if len(self._views) >= VIEWS:
                 self._views = {}
             view = self._views[shape] = base[:count].reshape(shape)
-        self.put(view, place)
         return view
+
+    def claim(self, backend: Backend, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
+        """Make the cell hold such an array, whose content nobody may take for the blob's value yet; return it."""
+        array = self.buffer(backend, dtype, shape)
+        if array is self.value:
+            self.elided_by = None
+        else:
+            self.ready = False
+            self.put(array, None if backend.on_host else backend)
+        return array
 
     def _replace(self, backend: Backend, dtype: np.dtype[Any], count: int) -> Any:
         """Get another buffer."""
@@ -123,16 +131,23 @@ class Cell:
         return base
 
     def store(self, backend: Backend, array: Any) -> None:
-        """Copy an array of ``backend`` into the cell's buffer."""
+        """Copy an array of ``backend`` into the cell's buffer, which it holds once that is done."""
         if array is not self.value:
-            backend.copyto(self.claim(backend, array.dtype, array.shape), array)
+            target = self.buffer(backend, array.dtype, array.shape)
+            backend.copyto(target, array)
+            self.put(target, None if backend.on_host else backend)
         self.ready = True
         if not backend.on_host:
             self.event = backend.event()
 
     def give(self, backend: Backend, array: Any) -> None:
-        """Hold this very array, which is the cell's own from now on; one that is not contiguous is copied."""
-        if not array.flags.c_contiguous:
+        """Hold this very array, which is the cell's own from now on.
+
+        It is copied if it is not contiguous, or if the cell holds one of its type, to which calls may be bound.
+        """
+        held = self.value
+        same = self.ready and backend.is_array(held) and (held.dtype, held.shape) == (array.dtype, array.shape)
+        if same or not array.flags.c_contiguous:
             self.store(backend, array)
             return
         self._clock.budget.take(array.nbytes, f"blob {self.name!r}", 0 if self.base is None else self.base.nbytes)
@@ -231,9 +246,10 @@ class Frame:
 class Ledger:
     """Blobs whose buffers were bound for a net that has not written them yet, with what they held before."""
 
-    __slots__ = ("pending", "skipped")
+    __slots__ = ("pending", "settling", "skipped")
 
     def __init__(self) -> None:
+        self.settling = False
         self.pending: dict[str, tuple[Cell, Any]] = {}
         self.skipped: set[str] = set()
 
@@ -246,18 +262,28 @@ class Ledger:
     def wrote(self, names: Sequence[str]) -> None:
         """Declare blobs written, but for those that an operator left out."""
         for name in names:
-            if name not in self.skipped and (found := self.pending.pop(name, None)):
+            if name not in self.skipped and (found := self.pending.get(name)):
                 found[0].ready = True
+                del self.pending[name]
 
     def settle(self) -> None:
         """Declare everything written: the net has run."""
+        self.settling = True
         if self.skipped:
             self.wrote(list(self.pending))
             self.skipped.clear()
-            return
-        for cell, _ in self.pending.values():
-            cell.ready = True
-        self.pending.clear()
+        else:
+            for cell, _ in self.pending.values():
+                cell.ready = True
+            self.pending.clear()
+        self.settling = False
+
+    def end(self) -> None:
+        """After an error or an interrupt: go on declaring what was being declared, or give everything back."""
+        if self.settling:
+            self.settle()
+        elif self.pending or self.skipped:
+            self.restore()
 
     def restore(self) -> None:
         """Give unwritten blobs back what they held."""

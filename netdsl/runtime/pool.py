@@ -7,11 +7,13 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
 from netdsl.errors import OutOfMemoryError
+from netdsl.ops.turns import Turns, called
 
 ALIGNMENT = 64
 """Bytes at whose multiples scratch arrays begin."""
@@ -69,17 +71,22 @@ class Arena:
     """Scratch memory for the calls of one unit at a time: what one unit was given, the next is given again.
 
     It grows by chunks, which stay where they are, so calls that are bound to it need never be bound again.
-    ``user`` holds the thread that runs calls bound here, under the key 0.
+    ``turns`` are the runs under way whose calls are bound here: one within another, all in one thread.
     """
 
-    __slots__ = ("_beside", "_budget", "_chunks", "_empty", "_free", "user")
+    __slots__ = ("_beside", "_budget", "_chunks", "_empty", "_free", "turns")
 
     def __init__(self, budget: Budget, empty: Callable[[int], Any] = aligned) -> None:
         self._budget, self._empty = budget, empty
         self._chunks: list[Any] = []
         self._free: list[int] = []
         self._beside: dict[Any, Arena] = {}
-        self.user: dict[int, int] = {}
+        self.turns = Turns()
+
+    def taken(self, run: FrameType) -> bool:
+        """Whether another run is under way here than those that ``run`` is within."""
+        other = self.turns.before(run)
+        return other is not None and not called(other, run)
 
     @property
     def nbytes(self) -> int:
@@ -133,12 +140,13 @@ class Pool:
         self.budget = budget
         self.arenas = [Arena(budget)]
 
-    def arena(self, thread: int) -> Arena:
-        """Return an arena that is in use by no other thread, taken for this one."""
-        for arena in self.arenas:
-            if arena.user.setdefault(0, thread) == thread:
-                return arena
-        made = Arena(self.budget)
-        made.user[0] = thread
-        self.arenas.append(made)
-        return made
+    def arena(self, run: FrameType) -> Arena:
+        """Return an arena that no other thread uses, taken for a run."""
+        for arena in (*self.arenas, Arena(self.budget)):
+            arena.turns.append(run)
+            if not arena.taken(run):
+                break
+            arena.turns.remove(run)
+        if arena not in self.arenas:
+            self.arenas.append(arena)
+        return arena

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from operator import length_hint
-from threading import get_ident
 from typing import Any
 
 from netdsl.errors import OutOfMemoryError, RunError
 from netdsl.ir import BlobType, NetDef
+from netdsl.ops.turns import Turns
 from netdsl.runtime.binding import Binding
 from netdsl.runtime.cells import Frame
 from netdsl.runtime.executable import Executable, no_collection
@@ -35,7 +36,7 @@ class Runnable:
 
     def __init__(self, frame: Frame, executable: Executable) -> None:
         self.frame, self.executable = frame, executable
-        self._user: dict[int, object] = {}
+        self._turns = Turns()
 
     @property
     def net(self) -> NetDef:
@@ -51,17 +52,17 @@ class Runnable:
             Exception: whatever an operator raises, with a note that tells which one; earlier operators' results stay.
         """
         apply_once()
-        token, watching = object(), tuple(hooks) if hooks else ()
+        frame, watching = sys._getframe, tuple(hooks) if hooks else ()  # the frame in a variable would be a cycle
+        self._turns.append(frame())
         try:
-            if self._user.setdefault(0, token) is not token:
+            if self._turns[0] is not frame() and self._turns.before(frame()) is not None:
                 raise RunError(
                     f"net {self.net.name!r} is running already, in this program",
                     fix="run it in another workspace, or wait until it has ended",
                 )
             self._run(times, watching)
         finally:
-            if self._user.get(0) is token:
-                self._user.clear()
+            self._turns.remove(frame())
 
     def _run(self, times: int, hooks: Sequence[Any]) -> None:
         raise NotImplementedError
@@ -113,11 +114,12 @@ class Program(Runnable):
 
     def _run(self, times: int, hooks: Sequence[Any], path: tuple[Any, ...] | None = None) -> None:
         """Run within a scope of the backend, on scratch memory that no other thread uses meanwhile."""
-        thread, arena = get_ident(), self.site.arena
-        nested = arena.user.get(0) == thread  # an operator or a hook of another net runs this one
+        frame, arena = sys._getframe, self.site.arena
+        arena.turns.append(frame())
         try:
-            if arena.user.setdefault(0, thread) != thread:
-                arena = self.frame.root.pool.arena(thread)
+            if arena.turns[0] is not frame() and arena.taken(frame()):
+                arena.turns.remove(frame())
+                arena = self.frame.root.pool.arena(frame())
                 self._move(arena)
             with self.site.target.base.scope():
                 if self.site.target.two_places:
@@ -127,8 +129,8 @@ class Program(Runnable):
                 if self.site.target.two_places:
                     self._mark()
         finally:
-            if not nested and arena.user.get(0) == thread:
-                arena.user.clear()
+            if frame() in arena.turns:
+                arena.turns.remove(frame())
 
     def _await(self) -> None:
         """Let the device wait for what others, on other streams of it, write to what the net reads."""
@@ -151,43 +153,46 @@ class Program(Runnable):
     def once(self, hooks: Sequence[Any] = (), path: tuple[Any, ...] | None = None, outer: Site | None = None) -> None:
         """Run the net once, within a scope of the backend; ``path`` and ``outer`` are those of what runs it."""
         site, clock = self.site, self.frame.clock
-        site.hooks = hooks
-        if outer is not None:
-            site.stop = outer.stop
-            if site.arena is not outer.arena:
-                self._move(outer.arena)
-        if site.executions:
-            site.executions.clear()
-        by_unit = bool(hooks) and all(getattr(h, "units", False) for h in hooks)
-        binding = self._root
-        if binding is None or binding.ticks != clock.ticks or hooks:
-            binding = self._prepare(now=by_unit, watched=bool(hooks) and not by_unit)
-        if path is not None:
-            site.path = path
-        elif self.executable.random:
-            site.path = (self.frame.root.count_run(self.net),)
-        end = len(self.executable.steps)
-        while binding is not None:
-            site.start = binding.plan.start
-            if by_unit:
-                self._call_units(binding, hooks)
-            else:
-                self._call(binding)
-            if site.ledger.pending:
-                site.ledger.settle()
-            site.start = binding.plan.end
-            if site.start == end:
-                return
-            binding = self._after(binding, now=by_unit)
-        self._interpret(site.start, hooks)
+        try:
+            site.hooks = hooks
+            if outer is not None:
+                site.stop = outer.stop
+                if site.arena is not outer.arena:
+                    self._move(outer.arena)
+            if site.executions:
+                site.executions.clear()
+            binding, by_unit = self._root, False
+            if binding is None or binding.ticks != clock.ticks or hooks:
+                by_unit = bool(hooks) and all(getattr(h, "units", False) for h in hooks)
+                binding = self._prepare(now=by_unit, watched=bool(hooks) and not by_unit)
+            if path is not None:
+                site.path = path
+            elif self.executable.random:
+                site.path = (self.frame.root.count_run(self.net),)
+            end = len(self.executable.steps)
+            while binding is not None:
+                site.start = binding.plan.start
+                if by_unit:
+                    self._call_units(binding, hooks)
+                elif binding.tracks is not None:
+                    self._call_tracks(binding, binding.tracks)
+                else:
+                    self._call(binding)
+                if site.ledger.pending:
+                    site.ledger.settle()
+                site.start = binding.plan.end
+                if site.start == end:
+                    return
+                binding = self._after(binding, now=by_unit)
+            self._interpret(site.start, hooks)
+        except BaseException:
+            site.ledger.end()
+            raise
 
     # the ways to run a binding
 
     def _call(self, binding: Binding) -> None:
         """Call everything in order, with nothing in between."""
-        if binding.tracks is not None:
-            self._call_tracks(binding, binding.tracks)
-            return
         waiting = iter(binding.calls)
         try:
             for function, arguments in waiting:

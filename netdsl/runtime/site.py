@@ -80,7 +80,7 @@ class Site:
         """The program of a nested net here, or in a child frame, which keeps it."""
         table = self.programs if frame is None else frame.programs
         found = table.get(id(net))
-        if found is None or found.net is not net:
+        if found is None or found.executable.net is not net:
             found = table[id(net)] = self.frame.root.program(net, frame or self.frame, self.arena)
         return found
 

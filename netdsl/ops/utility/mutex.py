@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from types import FrameType
 from typing import Any, TypeVar
@@ -14,6 +13,7 @@ from netdsl.errors import RunError
 from netdsl.ir import Opaque
 from netdsl.ops.context import RunContext
 from netdsl.ops.schema import Operator, Out, operator
+from netdsl.ops.turns import Turns, called
 
 T = TypeVar("T")
 PAUSE = 0.0005
@@ -21,18 +21,12 @@ PAUSE = 0.0005
 
 
 class Mutex:
-    """A mutex as a blob: one call at a time holds it, and no call beyond its own end, however it ends.
-
-    A lock that is taken and given back in two steps stays locked where Ctrl-C comes between them. So a call takes
-    its turn by one step: it queues its own frame, which the interpreter knows to be running or over. The first frame
-    that is still running holds the mutex; one that is over, because something was raised before it could leave the
-    queue, counts for nothing.
-    """
+    """A mutex as a blob: one call at a time holds it, and no call beyond its own end, however it ends."""
 
     kind = "mutex"
 
     def __init__(self) -> None:
-        self._queue: list[FrameType] = []
+        self._turns = Turns()
 
     def during(self, ctx: RunContext, action: Callable[..., T], *args: Any) -> T:
         """Return ``action(*args)``, called while this call holds the mutex.
@@ -41,13 +35,13 @@ class Mutex:
             RunError: this thread holds it already, and so would wait for itself; or the run is to end.
         """
         frame = sys._getframe  # pyright: ignore[reportPrivateUsage]  (the frame in a variable would be a cycle)
-        self._queue.append(frame())
+        self._turns.append(frame())
         try:
-            if self._queue[0] is not frame() and self._held(frame()):
+            if self._turns[0] is not frame() and self._held(frame()):
                 ctx.wait(partial(self._turn, frame()), "a mutex that another thread holds")
             return action(*args)
         finally:
-            self._queue.remove(frame())
+            self._turns.remove(frame())
 
     def _turn(self, mine: FrameType, seconds: float) -> bool | None:
         """Wait until it is the turn of ``mine``; None if it is not within ``seconds``."""
@@ -60,41 +54,18 @@ class Mutex:
         return True
 
     def _held(self, mine: FrameType) -> bool:
-        """Whether a frame before ``mine`` is still running; those that are over leave the queue.
+        """Whether it is the turn of another call than ``mine``.
 
         Raises:
             RunError: the one that holds the mutex called, in the end, ``mine``.
         """
-        for other in tuple(self._queue):
-            if other is mine:
-                return False
-            if _runs(other):
-                if _called(other, mine):
-                    raise RunError(
-                        "a mutex is wanted by the thread that holds it, which would wait for ever",
-                        fix="let what runs while a mutex is held take another mutex, or none",
-                    )
-                return True
-            with suppress(ValueError):  # another thread that waits has found it too
-                self._queue.remove(other)
-        return False
-
-
-def _runs(frame: FrameType) -> bool:
-    """Whether a frame has neither returned nor raised."""
-    try:
-        frame.clear()
-    except RuntimeError:  # what clearing a running frame raises, by its documentation; one that is over needs no locals
-        return True
-    return False
-
-
-def _called(caller: FrameType, frame: FrameType) -> bool:
-    """Whether ``frame`` was called by ``caller``, or by what that called."""
-    above: FrameType | None = frame
-    while above is not None and above is not caller:
-        above = above.f_back
-    return above is not None
+        other = self._turns.before(mine)
+        if other is not None and called(other, mine):
+            raise RunError(
+                "a mutex is wanted by the thread that holds it, which would wait for ever",
+                fix="let what runs while a mutex is held take another mutex, or none",
+            )
+        return other is not None
 
 
 @operator

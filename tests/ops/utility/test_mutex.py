@@ -59,7 +59,7 @@ def test_one_call_at_a_time_in_the_order_in_which_they_came() -> None:
     for i in range(3):
         later.append(threading.Thread(target=lambda i=i: mutex.during(Patient(), order.append, i)))
         later[-1].start()
-        while len(mutex._queue) < i + 2:
+        while len(mutex._turns) < i + 2:
             time.sleep(0.001)
     assert order == []
     until.set()
@@ -141,4 +141,4 @@ def test_no_interrupt_at_any_bytecode_leaves_it_held() -> None:
         in_a_thread(lambda: operator.run(None, mutex, count))  # type: ignore[attr-defined]
         assert count[0] == so_far + 1
     assert len(kept) > 50
-    assert len(mutex._queue) == 0
+    assert len(mutex._turns) == 0
