@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any
 
@@ -122,22 +122,25 @@ class Fusion:
 
 
 class Alone:
-    """An elementwise step as a group of its own: how it is interpreted on large arrays, without temporary ones."""
+    """An elementwise step as a group of its own: how it is interpreted on large arrays, without temporary ones.
+
+    It serves every step of the same operator and types whose inputs and outputs are equal in the same places.
+    """
 
     def __init__(self, step: Step, types: Mapping[str, BlobType]) -> None:
         fusion = Fusion()
         self.make: MakeGroup | None = None
         if fusion.try_add(step, types):
             group, self.make = fusion.finish(set(step.op.outputs), types)
-            names = list(fusion.numbers)
-            self.buffers = {at: names[int(at)] for at in group.buffers}
+            names, touched = list(fusion.numbers), (*step.op.inputs, *step.op.outputs)
+            self.places = {at: touched.index(names[int(at)]) for at in group.buffers}
             self.shape = fusion.shape or ()
 
-    def calls(self, arrays: Mapping[str, Any], arena: Arena) -> list[Call] | None:
-        """The calls that run it on the arrays of its blobs; None where its body is to be called."""
+    def calls(self, arrays: Sequence[Any], arena: Arena) -> list[Call] | None:
+        """The calls that run it on the arrays of its inputs and outputs; None where its body is to be called."""
         if self.make is None:
             return None
-        return self.make({at: arrays[name] for at, name in self.buffers.items()}, self.shape, arena.begin())
+        return self.make({at: arrays[place] for at, place in self.places.items()}, self.shape, arena.begin())
 
 
 def _offer(group: Group, key: Any, backends: tuple[Backend, ...]) -> MakeGroup | None:

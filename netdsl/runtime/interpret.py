@@ -124,14 +124,16 @@ def _run_alone(step: Step, site: Site, typed: Typed, cells: Sequence[Cell]) -> b
     op = step.op
     if step.shared or (site.target.two_places and (step.host or step.facts.host_inputs)):
         return False
-    if typed.alone is None:
-        names = (*op.inputs, *op.outputs)
-        typed.alone = Alone(step, dict(zip(names, (*[c.type for c in cells], *typed.outputs), strict=True)))
-    if typed.alone.make is None:
+    names = (*op.inputs, *op.outputs)
+    wiring = tuple([names.index(name) for name in names])
+    alone = typed.alone.get(wiring)
+    if alone is None:
+        alone = Alone(step, dict(zip(names, (*[c.type for c in cells], *typed.outputs), strict=True)))
+        typed.alone[wiring] = alone
+    if alone.make is None:
         return False
-    arrays = {name: cell.value for name, cell in zip(op.inputs, cells, strict=True)}
-    arrays |= zip(op.outputs, _claimed(step, site, typed), strict=True)
-    calls = typed.alone.calls(arrays, site.arena)
+    values = [cell.value for cell in cells]
+    calls = alone.calls([*values, *_claimed(step, site, typed)], site.arena)
     for function, arguments in calls or ():
         function(*arguments)
     if calls is not None and site.ledger.pending:

@@ -142,11 +142,12 @@ class Pool:
 
     def arena(self, run: FrameType) -> Arena:
         """Return an arena that no other thread uses, taken for a run."""
-        for arena in (*self.arenas, Arena(self.budget)):
+        for arena in self.arenas:
             arena.turns.append(run)
             if not arena.taken(run):
-                break
+                return arena
             arena.turns.remove(run)
-        if arena not in self.arenas:
-            self.arenas.append(arena)
+        arena = Arena(self.budget)
+        arena.turns.append(run)
+        self.arenas.append(arena)
         return arena

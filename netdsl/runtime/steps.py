@@ -72,7 +72,8 @@ def facts_of(cls: Any) -> Facts:
 class Typed:
     """What follows for a step from the types of its inputs: those of its outputs, and the best offer to run it.
 
-    ``alone`` is, once it is known, how an elementwise step of large arrays runs as a group of its own.
+    ``alone`` is, where it is known, how an elementwise step of large arrays runs as a group of its own, by which of
+    its blobs are the same.
     """
 
     __slots__ = ("alone", "buffers", "cost", "make", "outputs", "static")
@@ -83,7 +84,7 @@ class Typed:
         self.buffers = [(numpy_dtype(t.dtype), t.shape) for t in outputs] if self.static else []  # type: ignore[union-attr]
         self.make: Make | None = None
         self.cost = 1.0
-        self.alone: Any = None
+        self.alone: dict[tuple[int, ...], Any] = {}
         if self.static and step.facts.pure and not step.shared and all([is_static(t) for t in inputs]):
             grouped = step.operator.formal_inputs.group(inputs)
             offers = [b.kernel(step.operator, grouped, outputs, inplace=step.inplace) for b in step.backends]  # type: ignore[arg-type]
