@@ -370,6 +370,7 @@ def test_the_demo_reaches_its_accuracy_in_both_precisions(folder):
         found[precision] = json.loads((folder / precision / "summary.json").read_text())
     half, single = found["half"], found["float32"]
     assert half["accuracy"] >= 0.985
-    assert abs(half["accuracy"] - single["accuracy"]) <= 0.005
+    assert single["accuracy"] >= 0.985
+    assert half["accuracy"] >= single["accuracy"] - 0.005  # of 359 digits, one is 0.28 %
     assert half["steps"] == EPOCHS * training.steps_per_epoch()
     assert (half["precision"], single["precision"]) == ("half", "float32")
