@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import tracemalloc
 from collections.abc import Callable
@@ -27,11 +28,14 @@ def calls(function: Callable[[], Any]) -> int:
         count += event in ("call", "c_call")
 
     before = sys.getprofile()
+    gc.collect()
+    gc.disable()  # what other tests left behind would be counted as it ends
     sys.setprofile(watch)
     try:
         function()
     finally:
         sys.setprofile(before)
+        gc.enable()
     return count
 
 

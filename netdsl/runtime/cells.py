@@ -24,15 +24,16 @@ ROOMY = 1 << 14
 class Clock:
     """Counts replaced arrays (``ticks``); who bound calls to arrays looks again when it has moved on.
 
-    ``buffers`` counts those replaced because a blob had outgrown its buffer, or the buffer its blob. A count is
+    ``buffers`` counts those replaced because a blob had outgrown its buffer, or the buffer its blob. ``closed``
+    tells that some workspace of the tree was closed. A count is
     raised after a cell changed and read before cells are looked at, so no change is missed even where two
     threads raise it at once.
     """
 
-    __slots__ = ("budget", "buffers", "ticks")
+    __slots__ = ("budget", "buffers", "closed", "ticks")
 
     def __init__(self, budget: Budget) -> None:
-        self.budget = budget
+        self.budget, self.closed = budget, False
         self.ticks = self.buffers = 0
 
 
@@ -94,8 +95,7 @@ class Cell:
             return held
         count, base = math.prod(shape), self.base
         if not (backend.is_array(base) and base.dtype == dtype and count <= base.size <= max(4 * count, ROOMY)):
-            grows = base is not None and base.dtype == dtype and base.size < count <= 2 * base.size
-            base = self._replace(backend, dtype, count + count // 4 if grows else count)
+            base = self._replace(backend, dtype, count)
         view = self._views.get(shape)
         if view is None:
             if len(self._views) >= VIEWS:
@@ -114,9 +114,12 @@ class Cell:
         return array
 
     def _replace(self, backend: Backend, dtype: np.dtype[Any], count: int) -> Any:
-        """Get another buffer."""
-        wanted, before = count * dtype.itemsize, 0 if self.base is None else self.base.nbytes
-        budget = self._clock.budget
+        """Get another buffer; what outgrew one gets a quarter more than it needs, where there is room."""
+        budget, base = self._clock.budget, self.base
+        before = 0 if base is None else base.nbytes
+        if base is not None and base.dtype == dtype and base.size < count <= 2 * base.size:
+            count += count // 4 if budget.left + before >= count // 4 * 5 * dtype.itemsize else 0
+        wanted = count * dtype.itemsize
         budget.take(wanted, f"blob {self.name!r}", before)
         try:
             base = backend.empty((count,), dtype)
@@ -267,15 +270,18 @@ class Ledger:
                 del self.pending[name]
 
     def settle(self) -> None:
-        """Declare everything written: the net has run."""
+        """Declare everything written but for what operators left out, which holds what it held: the net has run."""
         self.settling = True
-        if self.skipped:
-            self.wrote(list(self.pending))
-            self.skipped.clear()
-        else:
-            for cell, _ in self.pending.values():
+        for name in self.skipped.intersection(self.pending):
+            cell, held = self.pending[name]
+            if held is not None:
+                cell.put(*held)
                 cell.ready = True
-            self.pending.clear()
+            del self.pending[name]
+        for cell, _ in self.pending.values():
+            cell.ready = True
+        self.pending.clear()
+        self.skipped.clear()
         self.settling = False
 
     def end(self) -> None:

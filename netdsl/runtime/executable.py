@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +27,18 @@ PLANS = 64
 
 _EXECUTABLES: WeakValueDictionary[Any, Executable] = WeakValueDictionary()
 _COMPILING = Lock()
+
+
+def _forked() -> None:
+    """Take locks that nobody holds: what another thread of the parent held, nobody gives back in its fork."""
+    global _COMPILING
+    _COMPILING = Lock()
+    for executable in list(_EXECUTABLES.values()):
+        executable.lock = RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
 
 
 def compile(net: NetDef, target: Target, keep: frozenset[str] | None = None) -> Executable:

@@ -8,6 +8,7 @@ It is traced and scheduled in names of its own ("0", "1", ...) and bound to arra
 from __future__ import annotations
 
 import math
+import os
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from threading import Lock
@@ -32,6 +33,10 @@ class Table:
 
     def __init__(self) -> None:
         self._found: OrderedDict[Any, Any] = OrderedDict()
+        self.unlock()
+
+    def unlock(self) -> None:
+        """Begin with a lock that nobody holds: in a fork, whose parent's other threads are gone."""
         self._lock = Lock()
 
     def get(self, key: Any) -> Any:
@@ -47,6 +52,8 @@ class Table:
 
 
 _groups, _formulas, _offers = Table(), Table(), Table()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: [table.unlock() for table in (_groups, _formulas, _offers)])
 
 
 class Fusion:

@@ -128,7 +128,11 @@ class Arena:
         except OutOfMemoryError:
             size = wanted
             self._budget.take(size, "scratch memory")
-        self._chunks.append(self._empty(size))
+        try:
+            self._chunks.append(self._empty(size))
+        except BaseException:
+            self._budget.used -= size
+            raise
         self._free.append(0)
         return len(self._chunks) - 1
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from operator import length_hint
 from typing import Any
 
-from netdsl.errors import OutOfMemoryError, RunError
+from netdsl.errors import NetError, OutOfMemoryError, RunError
 from netdsl.ir import BlobType, NetDef
 from netdsl.ops.turns import Turns
 from netdsl.runtime.binding import Binding
@@ -49,8 +49,11 @@ class Runnable:
         Raises:
             BlobError: a blob that the net reads does not exist; nothing has run.
             RunError: it is running already.
+            NetError: the workspace is closed.
             Exception: whatever an operator raises, with a note that tells which one; earlier operators' results stay.
         """
+        if self.frame.clock.closed and self.frame.root.closed:
+            raise NetError("the workspace is closed")
         apply_once()
         frame, watching = sys._getframe, tuple(hooks) if hooks else ()  # the frame in a variable would be a cycle
         self._turns.append(frame())
@@ -66,6 +69,9 @@ class Runnable:
 
     def _run(self, times: int, hooks: Sequence[Any]) -> None:
         raise NotImplementedError
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a program cannot be pickled: it runs in the memory of one process; send the NetDef")
 
 
 class Program(Runnable):
@@ -84,8 +90,10 @@ class Program(Runnable):
         self._arenas: list[Arena] = []
 
     def __del__(self) -> None:
-        for buffer in getattr(self, "_private", {}).values():
-            self.frame.clock.budget.used -= buffer.nbytes
+        if hasattr(self, "_arenas"):  # else it was refused before it was made
+            self.site.cells.free()
+            for memory in (*self._private.values(), *self._arenas):
+                self.frame.clock.budget.used -= memory.nbytes
 
     @property
     def plan(self) -> Plan:
@@ -161,6 +169,8 @@ class Program(Runnable):
                     self._move(outer.arena)
             if site.executions:
                 site.executions.clear()
+            if site.ledger.skipped:
+                site.ledger.skipped.clear()
             binding, by_unit = self._root, False
             if binding is None or binding.ticks != clock.ticks or hooks:
                 by_unit = bool(hooks) and all(getattr(h, "units", False) for h in hooks)
@@ -315,6 +325,8 @@ class Program(Runnable):
                 interpret(step, site)
             except BaseException as error:
                 site.ledger.restore()
+                if not self._bindings:
+                    site.cells.free()
                 self._raise(error, (step,), {})
                 raise
             if after:

@@ -29,6 +29,11 @@ class Cells(dict[str, Cell]):
         found = self[name] = Cell(name, self.frame.clock) if name in self.elided else self.frame.cell(name)
         return found
 
+    def free(self) -> None:
+        """Let go of the blobs that are here only."""
+        for name in self.elided.intersection(self):
+            self.pop(name).forget_buffer()
+
 
 class Site:
     """Where steps run: a frame, with what one program keeps beside it, and the run under way.

@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from netdsl.errors import NetError
+from netdsl.errors import NetError, RunError
 
 VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
 """What a user may have set for BLAS; where nobody calls :func:`set_threads` it stays so."""
@@ -113,6 +113,12 @@ class Lanes:
         """Run a function on the lane of a resource, or on a free thread."""
         if self._process != os.getpid():  # a fork has none of its parent's threads
             self._open()
+        try:
+            return self._submit(resource, function, *args)
+        except RuntimeError as error:
+            raise RunError("the workspace is closed: no operator starts on a thread of its own", why=error) from None
+
+    def _submit(self, resource: str | None, function: Callable[..., Any], *args: Any) -> Future[Any]:
         if resource is None:
             return self._free.submit(function, *args)
         lane = self._lanes.get(resource)

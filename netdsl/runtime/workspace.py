@@ -89,6 +89,9 @@ class Workspace(Frame):
     def __repr__(self) -> str:
         return f"<Workspace on {self.backend.name}: {len(self.blobs)} blobs>"
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a workspace cannot be pickled: send its NetDefs, and its blobs as arrays")
+
     def __enter__(self) -> Self:
         return self
 
@@ -97,7 +100,7 @@ class Workspace(Frame):
 
     def close(self) -> None:
         """End what waits in this workspace, and refuse to run nets from now on; blobs can still be fetched."""
-        self._closed = True
+        self._closed = self.clock.closed = True
         if self.parent is None:
             self.lanes.close()
 
@@ -228,8 +231,6 @@ class Workspace(Frame):
         self._runs[hash(_definition(net))] = count
 
     def _find(self, net: NetDef | HasDefinition | Runnable, keep: Iterable[Any] | None, *, once: bool) -> Runnable:
-        if self.closed:
-            raise NetError("the workspace is closed")
         one = isinstance(keep, str) or hasattr(keep, "name")
         kept = None if keep is None else frozenset(map(_name, [keep] if one else keep))
         if isinstance(net, Runnable):
