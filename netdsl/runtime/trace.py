@@ -16,7 +16,7 @@ import numpy as np
 
 Shape = tuple[int, ...]
 DTypeOf = np.dtype[Any]
-F2, F4, F8 = np.dtype("f2"), np.dtype("f4"), np.dtype("f8")
+F2, F4 = np.dtype("f2"), np.dtype("f4")
 
 DTYPES = {"bool_", "float16", "float32", "float64", *(f"{u}int{n}" for u in ("", "u") for n in (8, 16, 32, 64))}
 INEXACT = frozenset(["exp", "log", "tanh", "power"])

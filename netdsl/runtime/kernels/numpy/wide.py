@@ -6,8 +6,6 @@ subnormal, as those of gradients often are; ``netdsl.runtime.half`` does it in v
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from netdsl.runtime.backends import Call
@@ -58,8 +56,3 @@ class Wide:
     def around(self, calls: list[Call]) -> list[Call]:
         """Return ``calls`` between ``before`` and ``after``."""
         return [*self.before, *calls, *self.after]
-
-
-def working(dtype: Any) -> np.dtype[Any]:
-    """The dtype to compute in."""
-    return SINGLE if dtype == HALF else np.dtype(dtype)
