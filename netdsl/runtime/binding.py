@@ -30,7 +30,19 @@ class Binding:
     as long as a cell still has the same buffer. All memory is the cells', the program's or the arena's.
     """
 
-    __slots__ = ("arrays", "calls", "ends", "inputs", "next", "observed", "outputs", "plan", "ticks", "tracks")
+    __slots__ = (
+        "arrays",
+        "calls",
+        "ends",
+        "inputs",
+        "next",
+        "observed",
+        "outputs",
+        "plan",
+        "private",
+        "ticks",
+        "tracks",
+    )
 
     def __init__(
         self, plan: Plan, site: Site, private: dict[Any, Any], ticks: int, arenas: Sequence[Arena] = ()
@@ -41,6 +53,7 @@ class Binding:
         self.arrays: dict[str, Any] = {name: array for name, (_, array) in zip(plan.inputs, self.inputs, strict=True)}
         self.observed = [site.cells[name] for name in plan.observed]
         self.next: tuple[Any, Binding] | None = None
+        self.private: list[tuple[dict[Any, Any], Any, Any]] = []
         self._allocate(site, private)
         self.calls: list[Call] = []
         self.ends: list[int] = []
@@ -80,11 +93,9 @@ class Binding:
         for name, key in slots.items():
             wanted[key] = max(wanted.get(key, 0), math.prod(plan.types[name].shape))  # type: ignore[arg-type]
         for key, size in wanted.items():
-            before = private.get(key)
-            if before is None or before.size < size:
-                bytes_before = 0 if before is None else before.nbytes
-                site.frame.clock.budget.take(size * key[2].itemsize, "what keep= leaves unstored", bytes_before)
-                private[key] = (key[1] or site.target.host).empty((size,), key[2])
+            if private.get(key) is None or private[key].size < size:
+                self._grow(private, key, size, site)
+        self.private = [(private, key, private[key]) for key in wanted]
         for name, key in slots.items():
             shape: Any = plan.types[name].shape
             flat = private[key][: math.prod(shape)]
@@ -94,6 +105,20 @@ class Binding:
                 self.arrays[name] = flat.reshape([shape[axis] for axis in order]).transpose(
                     [order.index(axis) for axis in range(len(order))]
                 )
+
+    @staticmethod
+    def _grow(private: dict[Any, Any], key: Any, size: int, site: Site) -> None:
+        """Get a larger buffer for private blobs, a quarter too large where it replaces one: sizes may go on growing."""
+        clock, before = site.frame.clock, private.get(key)
+        size += 0 if before is None else size // 4
+        wanted, given = size * key[2].itemsize, 0 if before is None else before.nbytes
+        clock.budget.take(wanted, "what keep= leaves unstored", given)
+        try:
+            private[key] = (key[1] or site.target.host).empty((size,), key[2])
+        except BaseException:
+            clock.budget.used += given - wanted
+            raise
+        clock.buffers += before is not None
 
     def _bind(self, unit: Unit, site: Site, arena: Arena) -> list[Call]:
         arrays = self.arrays
@@ -112,8 +137,10 @@ class Binding:
 
     @property
     def usable(self) -> bool:
-        """Whether the cells still have the buffers that the calls are bound to."""
-        return all([cell.base is base for _, cell, _, base, _ in self.outputs])
+        """Whether cells and program still have the buffers that the calls are bound to."""
+        return all([cell.base is base for _, cell, _, base, _ in self.outputs]) and all(
+            [private.get(key) is buffer for private, key, buffer in self.private]
+        )
 
     def renew(self, site: Site, ticks: int) -> bool:
         """Make the cells hold this binding's arrays again; return False where that cannot be."""

@@ -17,7 +17,7 @@ import attrs
 from netdsl.errors import SchemaError
 from netdsl.ir import BlobType, NetDef, OperatorDef
 from netdsl.ops import regions
-from netdsl.ops.schema import Operator, Trims, bound
+from netdsl.ops.schema import Operator, Trims, bound, lookup
 from netdsl.ops.validate import check_use
 from netdsl.runtime.refusals import check_declared, check_keep, resolve
 from netdsl.runtime.steps import Inferred, Step, Target, facts_of
@@ -78,7 +78,8 @@ class Executable:
         inferred: Inferred = {}
         self.steps = [Step(at, index, op, made, net, target, inferred) for at, (index, (op, made)) in enumerate(alive)]
         self.reads = _read_first(self.steps)
-        self.random = any(step.facts.samples or step.facts.effects for step in self.steps)
+        draws = [facts_of(lookup(op.type)) for op in net.ops]  # those that keep= leaves out as well: runs are counted
+        self.random = any(facts.samples or facts.effects for facts in draws)
         self.elided = frozenset() if keep is None or part is not None else self._elided(keep)
         self.aliased = frozenset(
             n for s in self.steps if s.shared for o, i in zip(s.op.outputs, s.shared, strict=True) if i for n in (o, i)

@@ -13,7 +13,7 @@ groups of elementwise ones. It has ``before_unit(ops, index, net)`` and ``after_
 from __future__ import annotations
 
 from collections.abc import Sequence
-from threading import local
+from threading import get_ident
 from time import perf_counter
 from typing import Any
 
@@ -41,15 +41,15 @@ class Timer:
 
     def __init__(self) -> None:
         self._timings: dict[tuple[str, int, OperatorDef], Timing] = {}
-        self._started = local()
+        self._started: dict[int, list[float]] = {}
 
     def before(self, op: OperatorDef, index: int, net: NetDef) -> None:
         """Start the clock."""
-        vars(self._started).setdefault("stack", []).append(perf_counter())
+        self._started.setdefault(get_ident(), []).append(perf_counter())
 
     def after(self, op: OperatorDef, index: int, net: NetDef, values: Sequence[Any]) -> None:
         """Stop it."""
-        seconds = perf_counter() - self._started.stack.pop()
+        seconds = perf_counter() - self._started[get_ident()].pop()
         key = (net.name, index, op)
         timing = self._timings.get(key)
         if timing is None:

@@ -93,6 +93,10 @@ class Arena:
         """Bytes of all chunks."""
         return sum(chunk.nbytes for chunk in self._chunks)
 
+    def __del__(self) -> None:
+        if hasattr(self, "_chunks"):
+            self._budget.used -= self.nbytes
+
     def begin(self) -> Arena:
         """Give all memory free, for the next unit."""
         self._free = [0] * len(self._chunks)

@@ -92,8 +92,8 @@ class Program(Runnable):
     def __del__(self) -> None:
         if hasattr(self, "_arenas"):  # else it was refused before it was made
             self.site.cells.free()
-            for memory in (*self._private.values(), *self._arenas):
-                self.frame.clock.budget.used -= memory.nbytes
+            for buffer in self._private.values():
+                self.frame.clock.budget.used -= buffer.nbytes
 
     @property
     def plan(self) -> Plan:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Protocol, Self, TextIO
 
@@ -255,7 +256,8 @@ class Workspace(Frame):
             self._programs[key] = program
             self._remembered += len(definition.ops)
             self._forget()
-        self._programs.move_to_end(key)
+        with suppress(KeyError):  # another thread may have forgotten it meanwhile
+            self._programs.move_to_end(key)
         self._latest[id(program.net)] = program
         return program
 

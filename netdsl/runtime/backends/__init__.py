@@ -131,14 +131,17 @@ class Backend(abc.ABC):
         return None
 
     def group(self, group: Group) -> Offer | None:
-        """Offer to run a finished elementwise group, of arrays of any size; ``make`` is a :data:`MakeGroup`."""
+        """Offer to run a finished elementwise group, of arrays of any size; ``make`` is a :data:`MakeGroup`.
+
+        It computes the bits of the bodies: a first run, which is interpreted, has no groups.
+        """
         return None
 
     def piece(self, ops: Sequence[tuple[OperatorDef, Operator]], types: Mapping[str, Any]) -> Offer | None:
         """Offer to run the first few of these operators, all of them pure and of static types, as one.
 
         The planner asks at the start of every run of such operators, and behind every piece. ``make`` is a
-        :data:`MakePiece`.
+        :data:`MakePiece`. Where it computes other bits than the bodies, so does a first run, which is interpreted.
         """
         return None
 
