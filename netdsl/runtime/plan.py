@@ -7,7 +7,7 @@ after it ran, that runs nested nets, or that gives a blob another type. Everythi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import islice, takewhile
+from itertools import islice
 from typing import Any
 
 from netdsl.ir import BlobType, Opaque, TensorType
@@ -255,9 +255,10 @@ class Planner:
         """The units of one run, with pieces in the place of those that they cover."""
         found: list[Unit] = []
         while units:
-            backends = units[0].steps[0].backends
-            steps = [*takewhile(lambda s: s.backends == backends, (step for unit in units for step in unit.steps))]
-            ops = [(step.op, step.operator) for step in steps]
+            steps = [step for unit in units for step in unit.steps]
+            backends = steps[0].backends
+            apart = next((at for at, step in enumerate(steps) if step.backends != backends), len(steps))
+            ops = [(step.op, step.operator) for step in steps[:apart]]
             offers = [b.piece(ops, self.types) for b in backends]
             offer = best([o for o in offers if o is None or o.cost < self._cost(units, o.steps)])
             ends = [sum(len(u.steps) for u in units[: n + 1]) for n in range(len(units))]
