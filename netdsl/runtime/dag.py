@@ -45,7 +45,7 @@ class Stop:
 class Dag(Runnable):
     """A net in a frame, in parts: ``after`` says which parts each waits for, ``lanes`` on what thread it runs.
 
-    A lane is a resource, "" for a thread of its own, or None: with the caller's, or beside it if that is heavy.
+    A lane is a resource, "" for a thread of its own, or None: the caller's, or a free one if several are ready.
     """
 
     def __init__(self, frame: Frame, executable: Executable) -> None:

@@ -222,7 +222,7 @@ class Workspace(Frame):
         return tuple(made)
 
     def runs(self, net: NetDef | HasDefinition) -> int:
-        """Return how many runs of ``net`` have drawn random numbers here: the next one draws by this number."""
+        """Return how many runs of ``net``, if it may draw random numbers, there were: the next draws by this number."""
         return self._runs.get(hash(_definition(net)), 0)
 
     def set_runs(self, net: NetDef | HasDefinition, count: int) -> None:
