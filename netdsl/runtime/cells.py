@@ -14,11 +14,14 @@ from netdsl.runtime.backends import Backend
 from netdsl.runtime.pool import Budget
 from netdsl.runtime.values import type_of
 
-VIEWS = 32
+VIEWS = 128
 """How many shapes a cell keeps views of its buffer for."""
 
 ROOMY = 1 << 14
 """A buffer of so many elements is never too large for its blob; larger ones are, at four times the blob."""
+
+PATIENCE = 16
+"""How often in a row a buffer must have been found too large before it goes: batches of other sizes may return."""
 
 
 class Clock:
@@ -44,7 +47,7 @@ class Cell:
     the host's), and ``event`` what a device records behind the last write.
     """
 
-    __slots__ = ("_clock", "_kind", "_views", "base", "elided_by", "event", "name", "place", "ready", "value")
+    __slots__ = ("_clock", "_kind", "_small", "_views", "base", "elided_by", "event", "name", "place", "ready", "value")
 
     def __init__(self, name: str, clock: Clock) -> None:
         self.name, self._clock = name, clock
@@ -55,6 +58,7 @@ class Cell:
         self.place: Backend | None = None
         self.event: Any = None
         self._kind: Opaque | None = None
+        self._small = 0
         self._views: dict[tuple[int, ...], Any] = {}
 
     @property
@@ -94,12 +98,13 @@ class Cell:
         if here and backend.is_array(held) and held.shape == shape and held.dtype == dtype:
             return held
         count, base = math.prod(shape), self.base
-        if not (backend.is_array(base) and base.dtype == dtype and count <= base.size <= max(4 * count, ROOMY)):
+        self._small = self._small + 1 if base is not None and base.size > max(4 * count, ROOMY) else 0
+        if not (backend.is_array(base) and base.dtype == dtype and count <= base.size) or self._small >= PATIENCE:
             base = self._replace(backend, dtype, count)
         view = self._views.get(shape)
         if view is None:
             if len(self._views) >= VIEWS:
-                self._views = {}
+                self._views.pop(next(iter(self._views)))
             view = self._views[shape] = base[:count].reshape(shape)
         return view
 

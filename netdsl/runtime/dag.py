@@ -54,6 +54,10 @@ class Dag(Runnable):
         made = [Executable(executable.net, executable.target, part=part) for part in steps]
         self.parts = [Program(frame, part, Arena(frame.clock.budget)) for part in made]
 
+    @property
+    def remembers(self) -> bool:
+        return any(part.remembers for part in self.parts)
+
     def _run(self, times: int, hooks: Sequence[Any]) -> None:
         for _ in range(times):
             self.once(hooks)

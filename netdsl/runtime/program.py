@@ -67,6 +67,11 @@ class Runnable:
         finally:
             self._turns.remove(frame())
 
+    @property
+    def remembers(self) -> bool:
+        """Whether an operator keeps something from run to run."""
+        raise NotImplementedError
+
     def _run(self, times: int, hooks: Sequence[Any]) -> None:
         raise NotImplementedError
 
@@ -114,6 +119,10 @@ class Program(Runnable):
     def stale(self) -> bool:
         """Whether some array was replaced since the last run."""
         return self._root is None or self._root.ticks != self.frame.clock.ticks
+
+    @property
+    def remembers(self) -> bool:
+        return bool(self.site.memories)
 
     def part(self, hooks: Sequence[Any], path: tuple[Any, ...], stop: Any) -> None:
         """Run as a part of another net's run, which ``stop`` may end."""

@@ -211,7 +211,10 @@ class Workspace(Frame):
             RunError: another thread runs the same net here.
             Exception: whatever an operator raises, with a note that tells which one.
         """
-        self._find(net, keep, once=times == 1).run(times, hooks=hooks)
+        program = self._find(net, keep, once=times == 1)
+        program.run(times, hooks=hooks)
+        if program.remembers and self._latest.get(id(program.net)) is not program:
+            self._remember(program)
 
     def run_missing(self, net: NetDef | HasDefinition) -> tuple[str, ...]:
         """Run those operators of an init net whose outputs are not all here yet; return the names they made."""
@@ -253,13 +256,17 @@ class Workspace(Frame):
                 self._seen.add(mark)
                 return runnable(self, Executable(definition, self.target, kept), self.pool.arenas[0])
             program = runnable(self, compile(definition, self.target, kept), self.pool.arenas[0], seen=seen)
-            self._programs[key] = program
-            self._remembered += len(definition.ops)
-            self._forget()
+            self._remember(program)
         with suppress(KeyError):  # another thread may have forgotten it meanwhile
             self._programs.move_to_end(key)
         self._latest[id(program.net)] = program
         return program
+
+    def _remember(self, program: Runnable) -> None:
+        self._programs[program.net, program.executable.keep] = program
+        self._latest[id(program.net)] = program
+        self._remembered += len(program.net.ops)
+        self._forget()
 
     def _forget(self) -> None:
         """Forget the programs that were created or asked for longest ago, of more than are remembered."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import threading
 from types import SimpleNamespace
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from netdsl.errors import BlobError, InferenceError, NetError
-from netdsl.ir import DType, TensorType
+from netdsl.ir import DType, NetDef, OperatorDef, TensorType
 from netdsl.model import Model
 from netdsl.runtime import Workspace
 from tests.runtime.operators import net
@@ -204,3 +205,13 @@ def test_what_is_no_net_cannot_run(what):
 def test_a_model_is_two_nets():
     with pytest.raises(TypeError, match="not Model; a model has two: run its init_net once, then its net"):
         Workspace().run(Model("m"))
+
+
+def test_what_an_operator_remembers_lasts_from_the_first_run_on():
+    out = io.StringIO()
+    ws = Workspace(output=out)
+    ws.feed("x", [1.0])
+    shown = NetDef("shown", [OperatorDef("Print", ("x",), (), {"every_n": 2})])
+    for _ in range(5):
+        ws.run(shown)
+    assert len(out.getvalue().splitlines()) == 3
