@@ -97,16 +97,23 @@ class Cell:
         held, here = self.value, (self.place is None) is backend.on_host
         if here and backend.is_array(held) and held.shape == shape and held.dtype == dtype:
             return held
-        count, base = math.prod(shape), self.base
-        self._small = self._small + 1 if base is not None and base.size > max(4 * count, ROOMY) else 0
-        if not (backend.is_array(base) and base.dtype == dtype and count <= base.size) or self._small >= PATIENCE:
-            base = self._replace(backend, dtype, count)
+        count = math.prod(shape)
+        if not self._serves(backend, dtype, count):
+            self._replace(backend, dtype, count)
         view = self._views.get(shape)
         if view is None:
             if len(self._views) >= VIEWS:
                 self._views.pop(next(iter(self._views)))
-            view = self._views[shape] = base[:count].reshape(shape)
+            view = self._views[shape] = self.base[:count].reshape(shape)
         return view
+
+    def _serves(self, backend: Backend, dtype: np.dtype[Any], count: int) -> bool:
+        """Whether the buffer takes so many elements, and has not been far too large for long."""
+        base = self.base
+        if not (backend.is_array(base) and base.dtype == dtype and count <= base.size):
+            return False
+        self._small = self._small + 1 if base.size > max(4 * count, ROOMY) else 0
+        return self._small < PATIENCE
 
     def claim(self, backend: Backend, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
         """Make the cell hold such an array, whose content nobody may take for the blob's value yet; return it."""
@@ -118,7 +125,7 @@ class Cell:
             self.put(array, None if backend.on_host else backend)
         return array
 
-    def _replace(self, backend: Backend, dtype: np.dtype[Any], count: int) -> Any:
+    def _replace(self, backend: Backend, dtype: np.dtype[Any], count: int) -> None:
         """Get another buffer; what outgrew one gets a quarter more than it needs, where there is room."""
         budget, base = self._clock.budget, self.base
         before = 0 if base is None else base.nbytes
@@ -135,8 +142,7 @@ class Cell:
                 raise OutOfMemoryError(what, wanted=f"{wanted:,} bytes") from error
             raise
         self._clock.buffers += self.base is not None
-        self.base, self._views = base, {}
-        return base
+        self.base, self._views, self._small = base, {}, 0
 
     def store(self, backend: Backend, array: Any) -> None:
         """Copy an array of ``backend`` into the cell's buffer, which it holds once that is done."""
