@@ -33,14 +33,11 @@ def calls(function: Callable[[], Any]) -> int:
         count += event in ("call", "c_call")
 
     before = sys.getprofile()
-    gc.collect()
-    gc.disable()  # what other tests left behind would be counted as it ends
     sys.setprofile(watch)
     try:
         function()
     finally:
         sys.setprofile(before)
-        gc.enable()
     return count
 
 
@@ -139,8 +136,27 @@ def test_sizes_in_turn_are_planned_and_bound_once_each(work, keep):
         found.append(work.during(lambda: ws.run(model.net, keep=keep)))
     assert found[0][:2] == (0, 0)  # what runs once is not planned
     assert [plans for plans, _, _ in found].count(1) == sum(plans for plans, _, _ in found) == 3
-    assert sum(bindings for _, bindings, _ in found) == 3
-    assert found[9:] == [(0, 0, 0)] * 15
+    assert 3 <= sum(bindings for _, bindings, _ in found) <= (3 if keep is None else 6)  # buffers that grow: twice
+    assert found[12:] == [(0, 0, 0)] * 12
+
+
+def test_twenty_sizes_in_turn_make_no_array(work):
+    model, ws = build("float32"), Workspace(seed=1)
+    ws.run(model.init_net)
+    for size in [*range(20, 0, -1)] * 3:
+        digits(ws, size)
+        ws.run(model.net)
+    assert (work.plans, work.bindings) == (20, 20)
+    layer = ws.fetch("conv2").nbytes * 20
+    for size in range(1, 21):
+        digits(ws, size)
+        tracemalloc.start()
+        try:
+            assert work.during(lambda: ws.run(model.net)) == (0, 0, 0)
+            _, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert peak < layer
 
 
 def test_a_size_that_is_seen_once_is_not_planned(work):
@@ -154,6 +170,17 @@ def test_a_size_that_is_seen_once_is_not_planned(work):
     for size in range(9, 20):
         digits(ws, size)
         assert work.during(lambda: ws.run(step))[:2] == (0, 0)
+
+
+def test_far_sizes_in_turn_bind_nothing(work):
+    model, ws = build("float32"), Workspace(seed=1)
+    ws.run(model.init_net)
+    for size in (32, 4) * 4:
+        digits(ws, size)
+        ws.run(model.net)
+    for size in (32, 4) * 4:
+        digits(ws, size)
+        assert work.during(lambda: ws.run(model.net)) == (0, 0, 0)
 
 
 def behind_a_reader() -> tuple[Workspace, nd.NetDef]:

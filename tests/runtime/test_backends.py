@@ -375,6 +375,15 @@ def test_an_engine_decides_who_is_asked_for_pieces():
     assert [type(u) for u in program.plan.units] == [Single, Fused, Piece, Single]
 
 
+def test_a_piece_holds_no_operator_that_is_another_backends():
+    mine = Pieces(0.2)
+    ws = whole([mine, "numpy"])
+    mixed = net("h = FC(x, w, b)", OperatorDef("Relu", ("h",), ("r",), engine="NUMPY"), *LAYERS[2:])
+    program = ws.create(mixed)
+    program.run(2)
+    assert [type(u) for u in program.plan.units] == [Single, Fused, Piece, Single]
+
+
 # calls that make way for better ones
 
 

@@ -15,6 +15,7 @@ from netdsl.ir import NetDef
 from netdsl.runtime import Workspace
 from netdsl.runtime.backends import Offer
 from netdsl.runtime.backends.numpy import NumpyBackend
+from tests.runtime.interrupting import busy
 from tests.runtime.loops import array
 from tests.runtime.operators import RtSum, net, op
 
@@ -183,7 +184,7 @@ def test_hooks_and_operators_may_run_other_nets():
         ws.run(step, hooks=[Other()] if value == 3 else [])
         assert ws.fetch("z") == ws.fetch("o") == 4 * value * value
         assert (ws.fetch("k") == 5).all()
-    assert not any(arena.user for arena in ws.pool.arenas)
+    assert not any(busy(arena.turns) for arena in ws.pool.arenas)
     assert len(ws.pool.arenas) == 1
 
 
@@ -211,7 +212,7 @@ def test_after_an_error_another_thread_may_run(error, before):
         at_once(program.run)
         assert ws.fetch("z") == 16
         assert not program.site.ledger.pending
-        assert not any(arena.user for arena in ws.pool.arenas)
+        assert not any(busy(arena.turns) for arena in ws.pool.arenas)
     assert len(ws.pool.arenas) == 1
 
 
@@ -272,7 +273,7 @@ def test_programs_of_one_workspace_run_at_once(hasty, keep):
 
     at_once(*(lambda n=n: work(n) for n in range(3)))
     assert len(ws.pool.arenas) <= 3
-    assert not any(arena.user for arena in ws.pool.arenas)
+    assert not any(busy(arena.turns) for arena in ws.pool.arenas)
 
 
 def test_scratch_memory_is_never_in_use_by_two_threads(hasty):
@@ -325,7 +326,7 @@ def test_two_threads_that_run_at_once_have_two_arenas():
         first.run()
         second.run()
     assert len(ws.pool.arenas) == 2
-    assert not any(arena.user for arena in ws.pool.arenas)
+    assert not any(busy(arena.turns) for arena in ws.pool.arenas)
 
 
 def test_children_of_one_workspace_run_one_net_at_once(hasty):
@@ -460,4 +461,40 @@ def test_nested_nets_run_at_once(hasty):
             assert ws.fetch(f"t{n}") == 10 * size
 
     at_once(*(lambda n=n: work(n) for n in range(3)))
-    assert not any(arena.user for arena in ws.pool.arenas)
+    assert not any(busy(arena.turns) for arena in ws.pool.arenas)
+
+
+def test_a_net_that_an_operator_runs_leaves_its_scratch_memory_in_use():
+    ws = Workspace()
+    gate = Gate(ws)
+    ws.feed("x", array(1))
+    waits, inner = ws.create(net("y = RtAsk(x)")), ws.create(net("z = RtAdd(x, x)", "s = RtSum(z)"))
+    users: list[Any] = []
+
+    def run_inner(ctx: Any, x: Any) -> None:
+        inner.run()
+        users.append(busy(ctx.site.arena.turns))
+
+    ws.functions["inner"] = run_inner
+    outer = ws.create(net(op("q = RtAsk(x)", token="inner"), "r = RtTranspose(x)"))
+    with Running(waits.run):  # on the first arena
+        assert gate.there.wait(PATIENCE)
+        for _ in range(3):
+            outer.run()
+        gate.open.set()
+    assert users == [True] * 3
+
+
+def test_programs_may_be_forgotten_while_others_are_asked_for(hasty, monkeypatch):
+    monkeypatch.setattr("netdsl.runtime.workspace.PROGRAMS", 1)
+    monkeypatch.setattr("netdsl.runtime.workspace.OPERATORS", 1)
+    ws = Workspace()
+    ws.feed("x", array(1, 2))
+
+    def work(number: int) -> None:
+        nets = [net(f"y{number} = RtAdd(x, x)", name=f"n{at}") for at in range(3)]
+        for at in range(1500):
+            ws.run(nets[at // 2 % 3])
+            assert ws.fetch(f"y{number}").tolist() == [2, 4]
+
+    at_once(*(lambda n=n: work(n) for n in range(3)))
