@@ -272,7 +272,7 @@ def test_programs_of_one_workspace_run_at_once(hasty, keep):
             assert fetched(ws, number) == want[number, size], (number, at)
 
     at_once(*(lambda n=n: work(n) for n in range(3)))
-    assert len(ws.pool.arenas) <= 3
+    assert len(ws.pool.arenas) <= 6
     assert not any(busy(arena.turns) for arena in ws.pool.arenas)
 
 
@@ -307,7 +307,7 @@ def test_scratch_memory_is_never_in_use_by_two_threads(hasty):
 
     at_once(*(lambda n=n: work(n) for n in range(4)))
     assert not wrong
-    assert 1 <= len(ws.pool.arenas) <= 4
+    assert 1 <= len(ws.pool.arenas) <= 8  # two threads may each find the other before it in one that nobody uses
 
 
 def test_two_threads_that_run_at_once_have_two_arenas():
