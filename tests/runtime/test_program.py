@@ -360,3 +360,15 @@ def test_what_a_body_left_out_cannot_be_read_but_may_be_written_later():
         ws.run(net("y, m = RtMaybe(x)", "z = RtAdd(m, m)"), keep=["z"])
     ws.run(net("y, m = RtMaybe(x)", "m = RtAdd(y, y)"))
     assert ws.fetch("m").tolist() == [2]
+
+
+def test_what_a_body_left_out_stays_out_in_every_segment_and_after_a_failure():
+    ws = workspace(x=[1, -1])
+    for _ in range(4):
+        ws.run(net("y, m = RtMaybe(x)", "p = RtPositive(x)", "q = RtAdd(p, p)"))
+        assert ws.blobs == ("p", "q", "x", "y")
+    for _ in range(3):
+        with pytest.raises(ZeroDivisionError):
+            ws.run(net("y, m = RtMaybe(x)", "f = RtFail(x)"))
+    ws.run(net("m = RtAdd(x, x)"), times=3)
+    assert ws.fetch("m").tolist() == [2, -2]
