@@ -16,7 +16,7 @@ def function(name: str) -> Callable[..., Any]:
     return globals()[name] if PRIMITIVES[name].own else getattr(np, name)
 
 
-_PART = 8192
+_PART = 16384
 """Elements computed at a time, so that a dozen float64 arrays of them stay in the cache."""
 
 
