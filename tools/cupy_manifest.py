@@ -69,9 +69,11 @@ def generate() -> dict[str, Any]:
     """Return the record as it is written to the file."""
     import cupy  # pyright: ignore[reportMissingImports]
 
+    from netdsl.ops.primitives import PRIMITIVES
     from netdsl.ops.xp import ArrayModule
 
-    supplied = {"dot", "total", "erf", "scatter_add", "windows", "array_of", "to_host", "from_host"}
+    supplied = {"dot", "total", "scatter_add", "windows", "array_of", "to_host", "from_host"}
+    supplied |= {primitive.name for primitive in PRIMITIVES.values() if primitive.own}
     names = [n for n in (*ArrayModule.__annotations__, *vars(ArrayModule)) if not n.startswith("_")]
     functions: dict[str, Any] = {}
     constants: list[str] = []

@@ -19,6 +19,16 @@ def declared() -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
+def known() -> dict[str, str]:
+    """What :func:`declared` says, and from now on also what the package itself goes by, if its index is stale."""
+    from netdsl.ops._index import MODULES
+
+    found = declared()
+    MODULES.clear()
+    MODULES.update(found)
+    return found
+
+
 def generate() -> dict[str, str]:
     """Return the text of the index by its path."""
     lines = "".join(f'    "{name}": "{module}",\n' for name, module in declared().items())

@@ -7,9 +7,9 @@ import re
 from importlib import import_module
 
 from netdsl.data.caffe2_operators import operators as caffe2_operators
-from netdsl.ops._index import MODULES
 from netdsl.ops.reference import markdown, reference, signature
-from netdsl.ops.schema import Operator, lookup
+from netdsl.ops.schema import Operator, is_known, lookup
+from tools.gen_ops_index import known
 
 FOLDER = "docs/operators"
 NOTE = "<!-- Generated from the declarations by tools/regen.py; do not edit. -->"
@@ -18,7 +18,7 @@ NOTE = "<!-- Generated from the declarations by tools/regen.py; do not edit. -->
 def generate() -> dict[str, str]:
     """Return the text of every page by its path."""
     families: dict[str, list[str]] = {}
-    for name, module in sorted(MODULES.items()):
+    for name, module in known().items():
         families.setdefault(module.partition(".")[0], []).append(name)
     pages = {f"{FOLDER}/{family}.md": _page(family, names) for family, names in sorted(families.items())}
     return {f"{FOLDER}/README.md": _index(families), **pages}
@@ -35,7 +35,7 @@ def _index(families: dict[str, list[str]]) -> str:
         "",
         f"There are {count} operators, gradient operators included. {ours} of them Caffe2 does not have; names,"
         " arguments and numbers of the others are Caffe2's. Of the"
-        f" {len(common)} operators that Caffe2 programs mostly use, {sum(name in MODULES for name in common)} are here:"
+        f" {len(common)} operators that Caffe2 programs mostly use, {sum(map(is_known, common))} are here:"
         " `netdsl ops --coverage` lists the rest, and `netdsl ops NAME` prints one operator's page.",
         "",
         "A signature such as `Y, [mask] = Dropout(X)` puts optional blobs in brackets; in a net,"

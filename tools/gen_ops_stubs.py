@@ -7,18 +7,15 @@ import importlib
 import attrs
 
 from netdsl.ops.reference import signature
-from tools.gen_ops_index import declared
+from tools.gen_ops_index import known
 
 
 def generate() -> dict[str, str]:
     """Return one stub per family, and the class that joins them, by path."""
     from netdsl.ops import lookup
-    from netdsl.ops._index import MODULES
-
-    MODULES.update(declared())
 
     families: dict[str, list[str]] = {}
-    for name, module in declared().items():
+    for name, module in known().items():
         importlib.import_module(f"netdsl.ops.{module}")
         families.setdefault(module.split(".")[0], []).append(_method(lookup(name)))
     folder = "netdsl/dsl/_calls"

@@ -2,7 +2,8 @@
 
 A part is a script ``tools/gen_NAME.py`` with a function ``generate()`` that returns the text of
 each of its files by its path from the root of the repository. Parts run in the order of their
-names, and each sees the files that the parts before it wrote.
+names, and each sees the files that the parts before it wrote. Once a part wrote code, all begin
+again in a new process, as this one may have imported what stood there before.
 
     python tools/regen.py [--check] [NAME ...]
 """
@@ -10,6 +11,7 @@ names, and each sees the files that the parts before it wrote.
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -37,14 +39,17 @@ def main() -> int:
     options = parser.parse_args()
     if unknown := set(options.names) - set(parts()):
         parser.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(parts())}")
-    found = 0
+    found, code = 0, False
     for name in options.names or parts():
         for path, text in stale(name).items():
             found += 1
-            print(f"{'stale' if options.check else 'wrote'}: {path.relative_to(ROOT)}")
+            print(f"{'stale' if options.check else 'wrote'}: {path.relative_to(ROOT)}", flush=True)
             if not options.check:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, "utf-8")
+                code |= path.suffix == ".py"
+        if code:
+            return subprocess.call([sys.executable, __file__, *options.names])
     if options.check and found:
         print("run: python tools/regen.py")
     return int(options.check and found > 0)

@@ -15,8 +15,8 @@ from netdsl.runtime.backends import Backend, Later, Make
 from netdsl.runtime.cells import Output, move
 from netdsl.runtime.groups import Call, Group
 from netdsl.runtime.interpret import interpret
+from netdsl.runtime.memory import Arena
 from netdsl.runtime.plan import Fused, Late, Piece, Plan, Unit
-from netdsl.runtime.pool import Arena
 from netdsl.runtime.site import Site
 from netdsl.runtime.steps import Step, apart, contradiction, results_of
 from netdsl.runtime.tracks import Tracks

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from netdsl.runtime import half
+from netdsl.runtime import half, special
 from netdsl.runtime.groups import Call
-from netdsl.runtime.pool import Arena
+from netdsl.runtime.memory import Arena
 from netdsl.runtime.trace import DTypeOf, Graph, Node, live
 
 Buffers = Mapping[str, np.ndarray]
@@ -23,7 +23,7 @@ BLOCK = 32768
 """Elements computed at a time, so that the registers of a group stay in the cache."""
 
 _STORED = ("input", "const", "view")  # nodes that compute nothing
-_APART = ("cast", "copy", "where", "table")  # all others are ufuncs
+_APART = ("cast", "copy", "where", "table")  # all others are called as ufuncs
 
 
 def calls_of(node: Node, dst: np.ndarray, args: Sequence[Any]) -> list[Call]:
@@ -38,7 +38,7 @@ def calls_of(node: Node, dst: np.ndarray, args: Sequence[Any]) -> list[Call]:
         case "maximum" | "minimum":  # NumPy 2.4 deprecates a positional out= here
             return [(partial(getattr(np, node.op), out=dst), tuple(args))]
         case _:
-            return [(getattr(np, node.op), (*args, dst))]
+            return [(special.function(node.op), (*args, dst))]
 
 
 def _choose(dst: np.ndarray, where: np.ndarray, a: np.ndarray, b: np.ndarray, *, zero: bool) -> list[Call]:

@@ -11,7 +11,7 @@ import numpy as np
 from netdsl.errors import OutOfMemoryError
 from netdsl.ir import BlobType, Opaque
 from netdsl.runtime.backends import Backend
-from netdsl.runtime.pool import Budget
+from netdsl.runtime.memory import Budget
 from netdsl.runtime.values import type_of
 
 VIEWS = 128

@@ -1,7 +1,7 @@
 """A group as CUDA source: the parameters and the loop body of one CuPy ``ElementwiseKernel``.
 
 Every conversion is written out and halves compute as floats, so a kernel computes what NumPy computes,
-bit by bit, if it is compiled with ``--fmad=false``; ``exp``, ``log``, ``tanh`` and ``pow`` excepted.
+bit by bit, if it is compiled with ``--fmad=false``; inexact primitives excepted.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from netdsl.ops.primitives import PRIMITIVES
 from netdsl.runtime.groups import Group
 from netdsl.runtime.trace import F2, F4, DTypeOf, Node, live
 
@@ -24,46 +25,7 @@ template <class T, class F> __device__ inline T bits_as(F from) {
   memcpy(&to, &from, sizeof(to));
   return to;
 }
-template <class T> __device__ inline T shift_left(T a, T b) {
-  return (unsigned long long)b < 8 * sizeof(T) ? (T)(a << b) : (T)0;
-}
-template <class T> __device__ inline T shift_right(T a, T b) {
-  return (unsigned long long)b < 8 * sizeof(T) ? (T)(a >> b) : (T)(a < 0 ? -1 : 0);
-}
-"""
-
-EXPRESSIONS = {
-    "add": "{0} + {1}",
-    "subtract": "{0} - {1}",
-    "multiply": "{0} * {1}",
-    "divide": "{0} / {1}",
-    "negative": "-{0}",
-    "absolute": "{0} < 0 ? -{0} : {0}",
-    "maximum": "({0} > {1}) | ({0} != {0}) ? {0} : {1}",
-    "minimum": "({0} < {1}) | ({0} != {0}) ? {0} : {1}",
-    "where": "{0} ? {1} : {2}",
-    "sqrt": "sqrt({0})",
-    "exp": "exp({0})",
-    "log": "log({0})",
-    "tanh": "tanh({0})",
-    "power": "pow({0}, {1})",
-    "greater": "{0} > {1}",
-    "greater_equal": "{0} >= {1}",
-    "less": "{0} < {1}",
-    "less_equal": "{0} <= {1}",
-    "equal": "{0} == {1}",
-    "not_equal": "{0} != {1}",
-    "logical_and": "{0} && {1}",
-    "logical_or": "{0} || {1}",
-    "logical_not": "!{0}",
-    "bitwise_and": "{0} & {1}",
-    "bitwise_or": "{0} | {1}",
-    "bitwise_xor": "{0} ^ {1}",
-    "invert": "~{0}",
-    "left_shift": "shift_left({0}, {1})",
-    "right_shift": "shift_right({0}, {1})",
-}
-"""Every primitive of the tracer; the operands are names and literals."""
+""" + "".join(primitive.helper for primitive in PRIMITIVES.values())
 
 _C_NAMES = {
     "bool": "bool",
@@ -150,20 +112,14 @@ def expression(node: Node, args: list[str]) -> str:
     args = [f"(float){a}" if d == F2 else a for a, d in zip(args, sources, strict=True)]
     if node.op == "cast":
         return f"({c})({args[0]})"
-    work = sources[-1]
-    text = EXPRESSIONS[node.op]
-    if node.op == "invert" and work.kind == "b":
-        text = EXPRESSIONS["logical_not"]
-    elif node.op in ("maximum", "minimum") and work == F2:  # of two zeros NumPy takes the first half, the second float
-        text = text.replace(">", ">=").replace("<", "<=")
-    elif node.op == "absolute" and work.kind == "f":
-        text = "fabs({0})"
-    elif node.op in ("add", "subtract", "multiply", "negative", "absolute") and work.kind == "i" and work.itemsize >= 4:
-        # Signed integers wrap around in NumPy; in C++ only unsigned ones do.
-        unsigned = c_name(np.dtype(f"u{work.itemsize}"))
-        text = text.replace("-{0}", f"({c})-({unsigned}){{0}}") if node.op == "absolute" else text
-        args = args if node.op == "absolute" else [f"({unsigned}){a}" for a in args]
-    return f"({c})({text.format(*args)})"
+    work, primitive = sources[-1], PRIMITIVES[node.op]
+    if work.kind == "f":
+        spread = work != F2 and not all(a.uniform for a in node.args[1:])
+        text = primitive.half if work == F2 else primitive.spread if spread else ""
+    else:
+        text = (work.kind == "b" and primitive.bools) or primitive.ints
+    unsigned = "unsigned long long" if work.itemsize == 8 else "unsigned int"
+    return f"({c})({(text or primitive.cuda).format(*args, u=unsigned)})"
 
 
 def c_name(dtype: DTypeOf) -> str:

@@ -13,18 +13,13 @@ from typing import Any
 
 from netdsl.runtime.cells import Frame
 from netdsl.runtime.executable import Executable
-from netdsl.runtime.pool import Arena
-from netdsl.runtime.program import CONCURRENT, Program, Runnable
+from netdsl.runtime.memory import Arena
+from netdsl.runtime.program import Program
 from netdsl.runtime.refusals import missing
+from netdsl.runtime.runnable import Runnable
 from netdsl.runtime.site import Site
 from netdsl.runtime.steps import Step
-
-
-def runnable(frame: Frame, executable: Executable, arena: Arena, *, seen: bool = False) -> Runnable:
-    """Return what runs an executable in a frame: a program, or one for each part of a net of a concurrent type."""
-    if executable.net.type in CONCURRENT and any(step.waits or step.touches for step in executable.steps):
-        return Dag(frame, executable)
-    return Program(frame, executable, arena, seen=seen)
+from netdsl.runtime.tracks import hazards
 
 
 class Stop:
@@ -124,18 +119,13 @@ def parts(steps: Sequence[Step]) -> tuple[list[list[Step]], list[set[int]], list
 
 
 def _hazards(steps: Sequence[Step]) -> list[set[int]]:
-    """For each step those before it that it must not overtake: it reads what they write, or writes what they touch."""
-    writer: dict[Any, int] = {}
-    readers: dict[Any, list[int]] = {}
-    found: list[set[int]] = []
-    for step in steps:
-        reads: set[Any] = {*step.op.inputs, *step.op.control_inputs, *step.named}
-        writes: set[Any] = {*step.op.outputs, *(step.writes or ()), *((what,) for what in step.touches)}
-        needs = {writer[n] for n in reads | writes if n in writer}
-        needs |= {r for n in writes for r in readers.get(n, ())}
-        for name in reads:
-            readers.setdefault(name, []).append(step.at)
-        for name in writes:
-            writer[name], readers[name] = step.at, []
-        found.append(needs - {step.at})
-    return found
+    """For each step those before it that it must not overtake, by blobs and by what it touches beside them."""
+    return hazards(
+        [
+            (
+                {*step.op.inputs, *step.op.control_inputs, *step.named},
+                {*step.op.outputs, *(step.writes or ()), *((what,) for what in step.touches)},
+            )
+            for step in steps
+        ]
+    )

@@ -14,12 +14,12 @@ from weakref import WeakValueDictionary
 
 import attrs
 
-from netdsl.errors import SchemaError
+from netdsl.errors import MissingKernelError, NetdslError, SchemaError
 from netdsl.ir import BlobType, NetDef, OperatorDef
 from netdsl.ops import regions
 from netdsl.ops.schema import Operator, Trims, bound, lookup
-from netdsl.ops.validate import check_use
-from netdsl.runtime.refusals import check_declared, check_keep, resolve
+from netdsl.ops.validate import check_formals, check_use
+from netdsl.runtime.refusals import check_declared, check_keep
 from netdsl.runtime.steps import Inferred, Step, Target, facts_of
 
 PLANS = 64
@@ -54,6 +54,28 @@ def compile(net: NetDef, target: Target, keep: frozenset[str] | None = None) -> 
             found = Executable(net, target, keep)
         with _COMPILING:
             _EXECUTABLES[key] = found
+    return found
+
+
+def resolve(net: NetDef) -> list[Operator]:
+    """Return the operators of ``net`` with their arguments bound, each of which can be executed.
+
+    Raises:
+        UnknownOperatorError, SchemaError, MissingKernelError: naming operator, net and author's line.
+    """
+    found: list[Operator] = []
+    for index, op in enumerate(net.ops):
+        try:
+            made = bound(op)
+            check_formals(type(made), op.inputs, op.outputs)
+            if not any(hasattr(made, body) for body in ("compute", "sample", "run")):
+                raise MissingKernelError(f"{op.type} cannot be executed: it has no body")
+        except NetdslError as error:
+            error.add_note(f"  in {op}     (operator {index} of net {net.name!r})")
+            if op.where:
+                error.add_note(f"  added at : {op.where}")
+            raise
+        found.append(made)
     return found
 
 

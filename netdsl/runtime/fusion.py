@@ -18,7 +18,7 @@ from netdsl.ir import BlobType, DType
 from netdsl.runtime import half
 from netdsl.runtime.backends import Backend, MakeGroup, best
 from netdsl.runtime.groups import MAX_NODES, MAX_OPERATORS, TINY, Call, Group
-from netdsl.runtime.pool import Arena
+from netdsl.runtime.memory import Arena
 from netdsl.runtime.steps import Step
 
 REMEMBERED = 4096

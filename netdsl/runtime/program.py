@@ -4,79 +4,28 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from operator import length_hint
 from typing import Any
 
-from netdsl.errors import NetError, OutOfMemoryError, RunError
-from netdsl.ir import BlobType, NetDef
-from netdsl.ops.turns import Turns
+from netdsl.errors import OutOfMemoryError
+from netdsl.ir import BlobType
 from netdsl.runtime.binding import Binding
 from netdsl.runtime.cells import Frame
 from netdsl.runtime.executable import Executable, no_collection
 from netdsl.runtime.interpret import interpret
+from netdsl.runtime.memory import Arena
 from netdsl.runtime.plan import Plan, plan_of
-from netdsl.runtime.pool import Arena
 from netdsl.runtime.refusals import missing
+from netdsl.runtime.runnable import CONCURRENT, Runnable
 from netdsl.runtime.site import Site
 from netdsl.runtime.steps import Step
-from netdsl.runtime.threads import apply_once, workers
+from netdsl.runtime.threads import workers
 from netdsl.runtime.tracks import Tracks, assign
 from netdsl.runtime.values import type_of
 
-CONCURRENT = frozenset(["dag", "prof_dag", "async_dag", "async_scheduling", "async_polling", "parallel"])
-"""The types of nets whose operators may run as soon as those that they depend on have; as Caffe2 calls them."""
-
 BINDINGS = 64
 """How many bindings a program keeps, one for each plan."""
-
-
-class Runnable:
-    """An executable in a frame, for one thread at a time."""
-
-    def __init__(self, frame: Frame, executable: Executable) -> None:
-        self.frame, self.executable = frame, executable
-        self._turns = Turns()
-
-    @property
-    def net(self) -> NetDef:
-        """The net that it runs."""
-        return self.executable.net
-
-    def run(self, times: int = 1, *, hooks: Iterable[Any] = ()) -> None:
-        """Run the net ``times`` times; with ``hooks``, see :mod:`netdsl.runtime.hooks`.
-
-        Raises:
-            BlobError: a blob that the net reads does not exist; nothing has run.
-            RunError: it is running already.
-            NetError: the workspace is closed.
-            Exception: whatever an operator raises, with a note that tells which one; earlier operators' results stay.
-        """
-        if self.frame.clock.closed and self.frame.root.closed:
-            raise NetError("the workspace is closed")
-        apply_once()
-        frame, watching = sys._getframe, tuple(hooks) if hooks else ()  # the frame in a variable would be a cycle
-        self._turns.append(frame())
-        try:
-            if self._turns[0] is not frame() and self._turns.before(frame()) is not None:
-                raise RunError(
-                    f"net {self.net.name!r} is running already, in this program",
-                    fix="run it in another workspace, or wait until it has ended",
-                )
-            self._run(times, watching)
-        finally:
-            self._turns.remove(frame())
-
-    @property
-    def remembers(self) -> bool:
-        """Whether an operator keeps something from run to run."""
-        raise NotImplementedError
-
-    def _run(self, times: int, hooks: Sequence[Any]) -> None:
-        raise NotImplementedError
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a program cannot be pickled: it runs in the memory of one process; send the NetDef")
 
 
 class Program(Runnable):

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from netdsl.errors import BlobError, InferenceError, MissingKernelError, NetdslError, NetError, did_you_mean
+from netdsl.errors import BlobError, InferenceError, NetError, did_you_mean
 from netdsl.ir import BlobType, Dim, DType, NetDef, Opaque, TensorType
 from netdsl.ir.dims import same
-from netdsl.ops.schema import Operator, bound
-from netdsl.ops.validate import check_formals
 from netdsl.runtime.cells import Frame
 
 _SHOWN = 10
@@ -21,28 +19,6 @@ def check_keep(net: NetDef, keep: frozenset[str]) -> None:
     for name in sorted(keep):
         if name not in known:
             raise NetError(f"net {net.name!r} has no blob {name!r} to keep", did_you_mean=did_you_mean(name, known))
-
-
-def resolve(net: NetDef) -> list[Operator]:
-    """Return the operators of ``net`` with their arguments bound, each of which can be executed.
-
-    Raises:
-        UnknownOperatorError, SchemaError, MissingKernelError: naming operator, net and author's line.
-    """
-    found: list[Operator] = []
-    for index, op in enumerate(net.ops):
-        try:
-            made = bound(op)
-            check_formals(type(made), op.inputs, op.outputs)
-            if not any(hasattr(made, body) for body in ("compute", "sample", "run")):
-                raise MissingKernelError(f"{op.type} cannot be executed: it has no body")
-        except NetdslError as error:
-            error.add_note(f"  in {op}     (operator {index} of net {net.name!r})")
-            if op.where:
-                error.add_note(f"  added at : {op.where}")
-            raise
-        found.append(made)
-    return found
 
 
 def missing(names: Sequence[str], net: NetDef, frame: Frame) -> BlobError:

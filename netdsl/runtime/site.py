@@ -11,7 +11,7 @@ from netdsl.ir import UNKNOWN, BlobType, NetDef
 from netdsl.runtime.backends import Backend
 from netdsl.runtime.cells import Cell, Frame, Ledger
 from netdsl.runtime.executable import Executable
-from netdsl.runtime.pool import Arena
+from netdsl.runtime.memory import Arena
 from netdsl.runtime.steps import Step
 from netdsl.runtime.values import numpy_dtype
 

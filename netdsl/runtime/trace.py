@@ -14,24 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from netdsl.ops.primitives import PRIMITIVES, UFUNCS
+from netdsl.runtime import special
+
 Shape = tuple[int, ...]
 DTypeOf = np.dtype[Any]
 F2, F4 = np.dtype("f2"), np.dtype("f4")
 
 DTYPES = {"bool_", "float16", "float32", "float64", *(f"{u}int{n}" for u in ("", "u") for n in (8, 16, 32, 64))}
-INEXACT = frozenset(["exp", "log", "tanh", "power"])
-"""Functions whose last bits belong to the library that computes them."""
-
-DIRECT = INEXACT | {"negative", "absolute", "maximum", "minimum", "where"}
-"""Functions that compute in half itself: they select, or NumPy's own half loop decides their last bit."""
-
-PRIMITIVES = DIRECT | {
-    *("add", "subtract", "multiply", "divide", "sqrt"),
-    *("greater", "greater_equal", "less", "less_equal", "equal", "not_equal"),
-    *("logical_and", "logical_or", "logical_not"),
-    *("bitwise_and", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift"),
-}
-"""The functions of NumPy (and of every other executor) that a graph may call."""
 
 
 class TraceError(TypeError):
@@ -122,16 +112,20 @@ class Graph:
 
     def apply(self, name: str, args: tuple[Any, ...]) -> Any:
         """Call a primitive on symbols and numbers; numbers alone are computed at once."""
-        if name not in PRIMITIVES:
+        primitive = PRIMITIVES.get(name)
+        if primitive is None:
             raise TraceError(f"xp.{name} is not elementwise, or not traceable")
+        if len(args) != primitive.arity:
+            raise TraceError(f"xp.{name} of {len(args)} operands: a formula gives it {primitive.operands}")
         kinds = tuple(map(_kind, args))
         if not any(isinstance(a, Sym) for a in args):
-            return getattr(np, name)(*args)
+            return special.function(name)(*args)
         loop = _loop(name, kinds)
         nodes = [self.lift(a, d) for a, d in zip(args, loop, strict=False)]
         out = work = loop[-1]
-        if F2 in loop and name not in DIRECT:
-            # Half arithmetic is single arithmetic, rounded after each operation.
+        if F2 in loop and primitive.kind == "exact":
+            # Half arithmetic is single arithmetic, rounded after each operation. What selects need not round,
+            # and of what is inexact NumPy's own half loop decides the last bit.
             nodes = [self.cast(n, F4) if n.dtype == F2 else n for n in nodes]
             work = F4 if out == F2 else out
         return Sym(self, self.cast(self.node(name, tuple(nodes), work), out))
@@ -154,13 +148,14 @@ class Graph:
 @lru_cache(maxsize=4096)
 def _loop(name: str, kinds: tuple[Any, ...]) -> tuple[DTypeOf, ...]:
     """The dtypes of the loop that NumPy would run, inputs then output."""
-    if name == "where":
-        values = [np.empty(0, k) if isinstance(k, np.dtype) else k() for k in kinds[1:]]
-        dtype = np.result_type(*values)
-        return np.dtype(bool), dtype, dtype, dtype
-    loop = tuple(getattr(np, name).resolve_dtypes((*kinds, None)))
-    if name == "power" and loop[-1].kind in "iu":
-        raise TraceError("an integer power may fail on its values")
+    primitive, function = PRIMITIVES[name], getattr(np, name, None)
+    if isinstance(function, np.ufunc):
+        loop = tuple(function.resolve_dtypes((*kinds, None)))
+    else:
+        values = [np.empty(0, k) if isinstance(k, np.dtype) else k() for k in kinds[primitive.chooses :]]
+        loop = (*[np.dtype(bool)] * primitive.chooses, *[np.result_type(*values)] * (len(values) + 1))
+    if primitive.floats and loop[-1].kind != "f":
+        raise TraceError(f"xp.{name} of integers is not traceable")
     return loop
 
 
@@ -184,7 +179,7 @@ class Sym(np.lib.mixins.NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs:
             raise TraceError(f"{ufunc.__name__}: only plain calls can be traced")
-        return self.graph.apply(ufunc.__name__, args)
+        return self.graph.apply(UFUNCS.get(ufunc.__name__, ufunc.__name__), args)
 
     @property
     def dtype(self) -> DTypeOf:
@@ -236,10 +231,9 @@ class Tracer:
     def __getattr__(self, name: str) -> Any:
         if name in DTYPES:
             return getattr(np, name)
-        ufunc = "absolute" if name == "abs" else name
-        if ufunc not in PRIMITIVES:
+        if name not in PRIMITIVES:
             raise TraceError(f"xp.{name} is not elementwise, or not traceable")
-        return lambda *args: self._graph.apply(ufunc, args)
+        return lambda *args: self._graph.apply(name, args)
 
 
 def live(graph: Graph, outputs: Mapping[str, Node]) -> list[Node]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from _thread import allocate_lock
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from operator import length_hint
 from threading import Event
@@ -53,47 +53,50 @@ def assign(plan: Plan, workers: int) -> list[int] | None:
     costs = [microseconds(unit, plan) for unit in plan.units]
     if sum(costs) < WORTH / SHARE:
         return None
-    before = hazards(plan)
+    before = _hazards(plan)
     free, ends, tracks = [0.0] * workers, [0.0] * len(costs), [0] * len(costs)
     for at, cost in enumerate(costs):
         starts = [
             max([free[t], *(ends[b] + (HAND if tracks[b] != t else 0) for b in before[at])]) for t in range(workers)
         ]
-        tracks[at] = 0 if _alone(plan.units[at]) else min(range(workers), key=lambda t: (starts[t], t))
+        tracks[at] = 0 if _apart(plan.units[at]) else min(range(workers), key=lambda t: (starts[t], t))
         free[tracks[at]] = ends[at] = starts[tracks[at]] + cost
     saved = sum(costs) - max(ends)
     return tracks if saved > max(WORTH, SHARE * sum(costs)) else None
 
 
-def _alone(unit: Unit) -> bool:
+def _apart(unit: Unit) -> bool:
     """Whether a unit must run while no other does: it looks at blobs, or may leave some unwritten."""
     if isinstance(unit, Late):
         return True
     return isinstance(unit, Single) and unit.make is None and len(unit.steps[0].op.outputs) > 1
 
 
-def hazards(plan: Plan) -> list[list[int]]:
-    """For each unit those before it that it must not overtake, by the memory that they read and write."""
+def hazards(accesses: Iterable[tuple[set[Any], set[Any]]]) -> list[set[int]]:
+    """For each of what runs in order those before it that it must not overtake, given what each reads and writes."""
     writer: dict[Any, int] = {}
     readers: dict[Any, list[int]] = {}
-    found: list[list[int]] = []
-    barrier = -1
-    for at, unit in enumerate(plan.units):
-        if _alone(unit):
-            found.append(list(range(max(barrier, 0), at)))
-            barrier = at
-            continue
-        reads = {_memory(n, plan) for step in unit.steps for n in step.op.inputs}
-        writes = {_memory(n, plan) for step in unit.steps for n in step.op.outputs}
+    found: list[set[int]] = []
+    for at, (reads, writes) in enumerate(accesses):
         needs = {writer[n] for n in reads | writes if n in writer}
         needs |= {r for n in writes for r in readers.get(n, ())}
-        needs = {n for n in needs if n > barrier} | ({barrier} if barrier >= 0 else set())
         for name in reads:
             readers.setdefault(name, []).append(at)
         for name in writes:
             writer[name], readers[name] = at, []
-        found.append(sorted(needs - {at}))
+        found.append(needs - {at})
     return found
+
+
+def _hazards(plan: Plan) -> list[set[int]]:
+    """The hazards of a plan's units, by memory; what must run while nothing else does writes what all others read."""
+    accesses: list[tuple[set[Any], set[Any]]] = []
+    for unit in plan.units:
+        reads = {_memory(n, plan) for step in unit.steps for n in step.op.inputs}
+        writes = {_memory(n, plan) for step in unit.steps for n in step.op.outputs}
+        (writes if _apart(unit) else reads).add(None)
+        accesses.append((reads, writes))
+    return hazards(accesses)
 
 
 def _memory(name: str, plan: Plan) -> Any:
@@ -113,7 +116,7 @@ class Tracks:
         self._locks: list[Any] = []
         signals: dict[int, list[Call]] = {}
         waits: dict[int, list[Call]] = {}
-        for at, before in enumerate(hazards(plan)):
+        for at, before in enumerate(_hazards(plan)):
             last: dict[int, int] = {tracks[b]: b for b in before}
             for track, other in last.items():
                 if track != tracks[at]:

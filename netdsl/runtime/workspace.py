@@ -17,10 +17,11 @@ from netdsl.runtime import backends
 from netdsl.runtime.backends import Backend
 from netdsl.runtime.backends import numpy as on_host
 from netdsl.runtime.cells import Cell, Clock, Frame
-from netdsl.runtime.dag import runnable
+from netdsl.runtime.dag import Dag
 from netdsl.runtime.executable import Executable, compile
-from netdsl.runtime.pool import Arena, Budget, Pool
-from netdsl.runtime.program import Runnable
+from netdsl.runtime.memory import Arena, Budget, Pool
+from netdsl.runtime.program import Program
+from netdsl.runtime.runnable import CONCURRENT, Runnable
 from netdsl.runtime.steps import Target
 from netdsl.runtime.threads import Lanes
 from netdsl.runtime.values import as_tensor
@@ -254,8 +255,8 @@ class Workspace(Frame):
                 if len(self._seen) >= SEEN:
                     self._seen.clear()
                 self._seen.add(mark)
-                return runnable(self, Executable(definition, self.target, kept), self.pool.arenas[0])
-            program = runnable(self, compile(definition, self.target, kept), self.pool.arenas[0], seen=seen)
+                return _runnable(self, Executable(definition, self.target, kept), self.pool.arenas[0])
+            program = _runnable(self, compile(definition, self.target, kept), self.pool.arenas[0], seen=seen)
             self._remember(program)
         with suppress(KeyError):  # another thread may have forgotten it meanwhile
             self._programs.move_to_end(key)
@@ -263,9 +264,12 @@ class Workspace(Frame):
         return program
 
     def _remember(self, program: Runnable) -> None:
-        self._programs[program.net, program.executable.keep] = program
-        self._latest[id(program.net)] = program
-        self._remembered += len(program.net.ops)
+        key = (program.net, program.executable.keep)
+        before = self._programs.pop(key, None)
+        if before is not None:
+            self._latest.pop(id(before.net), None)
+        self._programs[key] = self._latest[id(program.net)] = program
+        self._remembered += len(program.net.ops) if before is None else 0
         self._forget()
 
     def _forget(self) -> None:
@@ -279,7 +283,7 @@ class Workspace(Frame):
 
     def program(self, net: NetDef, frame: Frame, arena: Arena) -> Runnable:
         """Return what runs a nested net in a frame of this workspace."""
-        return runnable(frame, compile(net, self.target), arena)
+        return _runnable(frame, compile(net, self.target), arena)
 
     def count_run(self, net: NetDef) -> int:
         """Return the number of this run of a net, from 0."""
@@ -304,6 +308,13 @@ class Workspace(Frame):
                 fix=f"name it there: keep=[..., {name!r}]",
             )
         raise BlobError(f"blob {name!r} does not exist in the workspace", did_you_mean=did_you_mean(name, self.blobs))
+
+
+def _runnable(frame: Frame, executable: Executable, arena: Arena, *, seen: bool = False) -> Runnable:
+    """Return what runs an executable: a program, or one for each part of a net whose operators need other threads."""
+    if executable.net.type in CONCURRENT and any(step.waits or step.touches for step in executable.steps):
+        return Dag(frame, executable)
+    return Program(frame, executable, arena, seen=seen)
 
 
 def _target(backend: Backends | None, parent: Workspace | None) -> Target:

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from netdsl.ops.primitives import PRIMITIVES
 from netdsl.runtime.cuda_source import Kernel, c_name, kernels
 from netdsl.runtime.groups import Group
+from tests.runtime import primitives
 from tests.runtime import test_groups as ops
 from tests.runtime.formulas import Arrays, Step, cut, formula, full, run_plain, types_of
 
@@ -37,6 +39,11 @@ def integers(xp, x):
 @formula(1)
 def exact(xp, x):
     return xp.sqrt(abs(x)) / (x + 3)
+
+
+def rounds_alike(group: Group) -> bool:
+    """Whether every library computes the same bits."""
+    return not any(node.op in PRIMITIVES and PRIMITIVES[node.op].kind == "inexact" for node in group.graph.nodes)
 
 
 def programs(n: int) -> Iterator[tuple[str, list[Step], Arrays]]:
@@ -73,6 +80,8 @@ def programs(n: int) -> Iterator[tuple[str, list[Step], Arrays]]:
             "t": np.array(3, "f4"),
         },
     )
+    for name, step, arrays in primitives.programs(n):
+        yield f"primitive_{name}", [step], arrays
     for seed in range(24):
         arrays = {k: full(n, i, 0.5) for i, k in enumerate("xyzw")}
         arrays |= {k: full(n, i + 9, 0.5, "f2") for i, k in enumerate("hk")}

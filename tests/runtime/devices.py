@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from netdsl.runtime.backends import Backend, get
-from netdsl.runtime.pool import Arena, Budget
+from netdsl.runtime.memory import Arena, Budget
 from tests.runtime.cuda_programs import compiled
 from tests.runtime.formulas import assert_same, full
 

@@ -13,7 +13,7 @@ from netdsl.runtime import backends
 from netdsl.runtime.binding import bind_plainly
 from netdsl.runtime.blocks import BLOCK, Blocks
 from netdsl.runtime.groups import Call, Group
-from netdsl.runtime.pool import Arena, Budget
+from netdsl.runtime.memory import Arena, Budget
 
 Step = tuple[Operator, tuple[str, ...], tuple[str, ...]]
 Arrays = dict[str, np.ndarray]

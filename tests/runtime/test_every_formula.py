@@ -45,6 +45,15 @@ def test_there_is_something_to_check():
     assert len(STEPS) > 40
 
 
+@pytest.mark.parametrize("type_", ["Gelu", "GeluGradient", "DropoutGrad"])
+def test_each_way_to_compute_it_is_traced(type_):
+    for step, arrays in STEPS[type_]:
+        check([step], arrays, groups=1)
+        plain = dict(arrays)
+        run_plain([step], plain, XP)
+        assert isinstance(cut([step], types_of(plain))[0], Group), step
+
+
 @pytest.mark.parametrize("type_", sorted(STEPS))
 def test_formula(type_):
     traced = 0

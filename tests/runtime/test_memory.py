@@ -13,7 +13,7 @@ from netdsl.errors import OutOfMemoryError
 from netdsl.ir import Packed
 from netdsl.runtime import Workspace, fusion
 from netdsl.runtime.cells import PATIENCE
-from netdsl.runtime.pool import ALIGNMENT, Arena, Budget
+from netdsl.runtime.memory import ALIGNMENT, Arena, Budget
 from tests.runtime.loops import array
 from tests.runtime.operators import net, op
 

@@ -35,7 +35,10 @@ REFUSED = {
     "float": lambda xp, x: float(x) + x,
     "iteration": lambda xp, x: sum(x),
     "in place": lambda xp, x: x.__iadd__(1),
-    "modulo": lambda xp, x: x % 2,
+    "two results": lambda xp, x: divmod(x, 2)[0],
+    "an array to write to": lambda xp, x: xp.maximum(x, 0, x),
+    "no bound": lambda xp, x: xp.clip(x, None, 1),
+    "bounds by keyword": lambda xp, x: xp.clip(x, a_min=0, a_max=1),
     "size of view": lambda xp, x: x.view(xp.float64),
     "conversion by NumPy": lambda xp, x: np.asarray(x),
     "complex": lambda xp, x: x * 1j,
@@ -54,6 +57,8 @@ def test_refused_by_dtype():
         (lambda xp, x: x.astype(xp.float16), ["f8"]),  # would round twice
         (lambda xp, x: x.astype(xp.float16), ["i4"]),
         (lambda xp, x, y: xp.power(x, y), ["i4", "i4"]),  # may fail on its values
+        (lambda xp, x: xp.erf(x), ["i4"]),
+        (lambda xp, x: xp.sign(x), ["?"]),
         (lambda xp, x: x + 300, ["u1"]),  # NumPy raises
         (lambda xp, x: -x, ["?"]),
     ):

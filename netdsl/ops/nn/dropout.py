@@ -50,6 +50,7 @@ class DropoutGrad(Operator):
 
     inputs = (In("dY", Float), In("mask", Boolean, optional=True))
     outputs = (Out("dX", inplace="dY"),)
+    elementwise = True
     test_arg = "is_test"
 
     is_test: bool = arg(False, doc="As in Dropout.")

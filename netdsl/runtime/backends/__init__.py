@@ -16,7 +16,7 @@ from netdsl.ir import OperatorDef, TensorType
 from netdsl.ops.schema import Operator
 from netdsl.ops.xp import Array, ArrayModule, Stream
 from netdsl.runtime.groups import Call, Group
-from netdsl.runtime.pool import Arena, machine_bytes
+from netdsl.runtime.memory import Arena, machine_bytes
 
 Make = Callable[[Sequence[Any], Sequence[Any], Arena], list[Call]]
 """Binds an operator to arrays, given one value per formal input, the outputs as recorded, and where scratch

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from netdsl.errors import MissingExtraError, RunError
+from netdsl.ops.primitives import PRIMITIVES
 from netdsl.ops.xp import Array, Stream
 from netdsl.runtime.backends import Backend, Offer
 from netdsl.runtime.backends import numpy as host
@@ -18,7 +19,7 @@ from netdsl.runtime.backends.hoststream import HostStream
 from netdsl.runtime.backends.strict import manifest
 from netdsl.runtime.cuda_source import OPTIONS, PREAMBLE, Kernel, kernels, pieces
 from netdsl.runtime.groups import Call, Group
-from netdsl.runtime.pool import Arena
+from netdsl.runtime.memory import Arena
 
 
 @functools.cache
@@ -55,10 +56,12 @@ class CupyModule:
             return self._cupy.sum(a, axis=axis, dtype=np.float32, keepdims=keepdims).astype(np.float16)
         return self._cupy.sum(a, axis=axis, dtype=a.dtype, keepdims=keepdims)
 
-    def erf(self, a: Array) -> Array:
-        from cupyx.scipy.special import erf  # pyright: ignore[reportMissingImports]
+    def __getattr__(self, name: str) -> Any:
+        if name not in PRIMITIVES or not PRIMITIVES[name].own:
+            raise AttributeError(f"xp has no {name!r}")
+        from cupyx.scipy import special  # pyright: ignore[reportMissingImports]
 
-        return erf(a)
+        return getattr(special, name)
 
     def scatter_add(self, target: Array, indices: Array, values: Array) -> None:
         """As declared; the atomic additions of one element come in any order."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
@@ -12,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from netdsl.ir import Packed, TensorType
+from netdsl.ops.primitives import PRIMITIVES
 from netdsl.ops.schema import Operator
 from netdsl.ops.xp import Array, ArrayModule, Stream
+from netdsl.runtime import special
 from netdsl.runtime.backends import Backend, Offer
 from netdsl.runtime.blocks import Blocks
 from netdsl.runtime.groups import Call, Group
 from netdsl.runtime.kernels.numpy import kernel
-from netdsl.runtime.pool import Arena
+from netdsl.runtime.memory import Arena
 from netdsl.runtime.random import PhiloxStream
 from netdsl.runtime.values import numpy_dtype
 
@@ -40,7 +41,7 @@ class NumpyModule:
     def __init__(self) -> None:
         for name in (*ArrayModule.__annotations__, *vars(ArrayModule)):
             if not name.startswith("_") and not hasattr(type(self), name):
-                setattr(self, name, getattr(np, name))
+                setattr(self, name, special.function(name) if name in PRIMITIVES else getattr(np, name))
 
     def dot(self, a: Array, b: Array) -> Array:
         if a.dtype == np.float16:
@@ -51,9 +52,6 @@ class NumpyModule:
         if a.dtype == np.float16:
             return np.sum(a, axis=axis, dtype=np.float32, keepdims=keepdims).astype(np.float16)
         return np.sum(a, axis=axis, dtype=a.dtype, keepdims=keepdims)
-
-    def erf(self, a: Array) -> Array:
-        return erf(np.asarray(a, np.float64)).astype(a.dtype)
 
     def scatter_add(self, target: Array, indices: Array, values: Array) -> None:
         np.add.at(target, indices, values)
@@ -135,48 +133,3 @@ def overlap(arrays: Iterable[np.ndarray]) -> bool:
 def make() -> NumpyBackend:
     """Return the one NumPy backend; it holds no state."""
     return NumpyBackend()
-
-
-# Rational approximations of erf by W. J. Cody (Math. Comp. 23, 1969), good to 16 digits; highest power first.
-_NEAR = (
-    (1.85777706184603153e-1, 3.16112374387056560, 1.13864154151050156e2, 3.77485237685302021e2, 3.20937758913846947e3),
-    (1.0, 2.36012909523441209e1, 2.44024637934444173e2, 1.28261652607737228e3, 2.84423683343917062e3),
-)
-_MIDDLE = (
-    (
-        *(2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594, 6.61191906371416295e1),
-        *(2.98635138197400131e2, 8.81952221241769090e2, 1.71204761263407058e3, 2.05107837782607147e3),
-        1.23033935479799725e3,
-    ),
-    (
-        *(1.0, 1.57449261107098347e1, 1.17693950891312499e2, 5.37181101862009858e2, 1.62138957456669019e3),
-        *(3.29079923573345963e3, 4.36261909014324716e3, 3.43936767414372164e3, 1.23033935480374942e3),
-    ),
-)
-_FAR = (
-    (
-        *(1.63153871373020978e-2, 3.05326634961232344e-1, 3.60344899949804439e-1, 1.25781726111229246e-1),
-        *(1.60837851487422766e-2, 6.58749161529837803e-4),
-    ),
-    (
-        *(1.0, 2.56852019228982242, 1.87295284992346725, 5.27905102951428412e-1),
-        *(6.05183413124413191e-2, 2.33520497626869185e-3),
-    ),
-)
-
-
-def _ratio(table: tuple[tuple[float, ...], tuple[float, ...]], x: np.ndarray) -> np.ndarray:
-    return np.polyval(table[0], x) / np.polyval(table[1], x)
-
-
-def erf(x: np.ndarray) -> np.ndarray:
-    """The error function of float64 values."""
-    size = np.minimum(np.abs(x), 6.0)  # beyond, it is 1 in float64
-    square, far = size * size, np.maximum(size, 4.0) ** -2
-    near = size * _ratio(_NEAR, square)
-    tail = np.where(
-        size <= 4.0,
-        _ratio(_MIDDLE, size),
-        (1.0 / math.sqrt(math.pi) - far * _ratio(_FAR, far)) / np.maximum(size, 4.0),
-    )
-    return np.copysign(np.where(size <= 0.46875, near, 1.0 - np.exp(-square) * tail), x)

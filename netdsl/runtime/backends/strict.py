@@ -16,12 +16,14 @@ from typing import Any
 
 import numpy as np
 
+from netdsl.ops.primitives import PRIMITIVES, UFUNCS
 from netdsl.ops.xp import Array, Stream
+from netdsl.runtime import special
 from netdsl.runtime.backends import Backend, Offer
 from netdsl.runtime.backends import numpy as host
 from netdsl.runtime.backends.hoststream import HostStream
 from netdsl.runtime.groups import Call, Group
-from netdsl.runtime.pool import Arena
+from netdsl.runtime.memory import Arena
 from netdsl.runtime.values import numpy_dtype
 
 
@@ -126,6 +128,11 @@ def function(name: str) -> Callable[..., Any]:
     return call
 
 
+def own(name: str) -> Callable[..., Any]:
+    """Return a primitive that NumPy lacks, which takes device arrays only."""
+    return lambda *args: wrap(special.function(name)(*_arrays(name, *args)))
+
+
 def _has_array(values: Sequence[Any]) -> bool:
     return any(isinstance(v, DeviceArray) or (isinstance(v, tuple | list) and _has_array(v)) for v in values)
 
@@ -151,7 +158,7 @@ class DeviceArray:
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *args: Any, **kwargs: Any) -> Any:
         """NumPy scalars come here by their operators, as they do with CuPy."""
-        name = {"absolute": "abs"}.get(ufunc.__name__, ufunc.__name__)
+        name = UFUNCS.get(ufunc.__name__, ufunc.__name__)
         if method != "__call__" or name not in manifest()["functions"]:
             return NotImplemented
         return function(name)(*args, **kwargs)
@@ -234,6 +241,9 @@ class StrictModule:
             setattr(self, name, getattr(np, name))
         for name in record["functions"]:
             setattr(self, name, function(name))
+        for primitive in PRIMITIVES.values():
+            if primitive.own:
+                setattr(self, primitive.name, own(primitive.name))
         self._numpy: Any = host.make().xp
 
     def __getattr__(self, name: str) -> Any:
@@ -244,9 +254,6 @@ class StrictModule:
 
     def total(self, a: Array, axis: Any = None, keepdims: bool = False) -> Array:
         return wrap(self._numpy.total(*_arrays("total", a), axis=python_only(axis, "total"), keepdims=keepdims))
-
-    def erf(self, a: Array) -> Array:
-        return wrap(self._numpy.erf(*_arrays("erf", a)))
 
     def scatter_add(self, target: Array, indices: Array, values: Array) -> None:
         self._numpy.scatter_add(*_arrays("scatter_add", target, indices, values))

@@ -10,7 +10,7 @@ import numpy as np
 
 from netdsl.runtime.backends import Call
 from netdsl.runtime.blocks import Blocks
-from netdsl.runtime.pool import Arena
+from netdsl.runtime.memory import Arena
 from netdsl.runtime.trace import Graph
 
 HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)

@@ -12,7 +12,7 @@ from netdsl.ops.loss.accuracy import Accuracy
 from netdsl.ops.loss.softmax_with_loss import check_classes
 from netdsl.runtime.backends import Call, Make
 from netdsl.runtime.kernels.numpy import kernel
-from netdsl.runtime.pool import Arena
+from netdsl.runtime.memory import Arena
 
 _xp: Any = np
 _sum: Any = np.add.reduce

@@ -12,7 +12,7 @@ from netdsl.ops.loss.softmax_with_loss import SoftmaxWithLoss, SoftmaxWithLossGr
 from netdsl.runtime.backends import Call, Make
 from netdsl.runtime.kernels.numpy import kernel
 from netdsl.runtime.kernels.numpy.nn.softmax import as_rows, covers, exps, shift
-from netdsl.runtime.pool import Arena
+from netdsl.runtime.memory import Arena
 
 _xp: Any = np
 _Op = SoftmaxWithLoss | SoftmaxWithLossGradient

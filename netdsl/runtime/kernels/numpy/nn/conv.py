@@ -29,7 +29,7 @@ from netdsl.ops.nn.window import Axis, offsets, padded_extents, shape_of
 from netdsl.runtime.backends import Call, Make
 from netdsl.runtime.kernels.numpy import kernel
 from netdsl.runtime.kernels.numpy.wide import Wide
-from netdsl.runtime.pool import Arena
+from netdsl.runtime.memory import Arena
 
 COLUMNS = 1 << 20
 """Elements of unrolled windows at a time, where that can be had."""

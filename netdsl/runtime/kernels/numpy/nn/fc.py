@@ -12,7 +12,7 @@ from netdsl.ops.nn.fc import FC, FCGradient, matrix
 from netdsl.runtime.backends import Call, Make
 from netdsl.runtime.kernels.numpy import kernel
 from netdsl.runtime.kernels.numpy.wide import Wide, convert
-from netdsl.runtime.pool import Arena
+from netdsl.runtime.memory import Arena
 
 
 @kernel(FC)

@@ -23,7 +23,7 @@ from netdsl.ops.nn.window import offsets
 from netdsl.runtime.backends import Call, Make
 from netdsl.runtime.kernels.numpy import kernel
 from netdsl.runtime.kernels.numpy.wide import Wide
-from netdsl.runtime.pool import Arena
+from netdsl.runtime.memory import Arena
 
 
 def _covers(op: Pooling, x: TensorType) -> bool:

@@ -12,7 +12,7 @@ from netdsl.ir.dims import canonical_axis
 from netdsl.ops.nn.softmax import Softmax, SoftmaxGradient, row_dims
 from netdsl.runtime.backends import Call, Make
 from netdsl.runtime.kernels.numpy import kernel
-from netdsl.runtime.pool import Arena
+from netdsl.runtime.memory import Arena
 
 _max: Any = np.maximum.reduce
 _sum: Any = np.add.reduce
