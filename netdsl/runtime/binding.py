@@ -79,7 +79,7 @@ class Binding:
                 if held is None or array is not held[0]:
                     site.ledger.expect(name, cell, held)
             else:
-                array = site.claim(name, plan.types[name], plan.places[name])
+                array = site.claim(name, numpy_dtype(plan.types[name].dtype), plan.types[name].shape, plan.places[name])
             arrays[name] = array
             self.outputs.append((name, cell, array, cell.base, plan.places[name]))
         if plan.private:

@@ -1,4 +1,4 @@
-"""A graph as a flat list of NumPy calls, whole or block by block: nobody ever writes ``out=``."""
+"""A graph as a flat list of NumPy calls, whole or block by block: no author of an operator ever writes ``out=``."""
 
 from __future__ import annotations
 
@@ -91,7 +91,6 @@ class Schedule:
             self._slots[n] = to
             self.steps.append((n, to, sources))
         self.copies = [(n, k, s) for k, n in outputs.items() if (s := self.slot(n)) != ("buffer", k, 0)]
-        self.registers = sum(count.values())
 
     def slot(self, node: Node) -> Slot:
         """Return where a value lies; values of no schedule of full arrays are told by node."""

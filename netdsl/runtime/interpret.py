@@ -12,6 +12,7 @@ from netdsl.ir import UNKNOWN, BlobType, Opaque
 from netdsl.runtime.cells import Cell
 from netdsl.runtime.context import Context
 from netdsl.runtime.fusion import Alone
+from netdsl.runtime.groups import Call
 from netdsl.runtime.site import Site
 from netdsl.runtime.steps import Step, Typed, apart, check_type, is_static, results_of
 
@@ -31,8 +32,7 @@ def interpret(step: Step, site: Site) -> None:
     if typed is None:
         typed = step.typed(key, [c.type if c.ready else UNKNOWN for c in cells])
         if typed.nbytes > site.frame.clock.budget.limit:
-            for name, type_ in zip(op.outputs, typed.outputs, strict=True):
-                site.claim(name, type_, None)  # which says that it cannot be, before anything computes it
+            _claimed(step, site, typed)  # which says that it cannot be, before anything computes it
     if site.target.two_places:
         values = [_cross(step, i, c, v, site) for i, (c, v) in enumerate(zip(cells, values, strict=True))]
     grouped = operator.formal_inputs.group(values)
@@ -113,10 +113,7 @@ def _cross(step: Step, at: int, cell: Cell, value: Any, site: Site) -> Any:
 def _run_kernel(step: Step, site: Site, typed: Typed, grouped: Sequence[Any]) -> None:
     """Run the best offer, so that interpreted and bound runs give the same bits."""
     targets = _claimed(step, site, typed)
-    for function, arguments in typed.make(grouped, targets, site.arena.begin()):  # type: ignore[misc]
-        function(*arguments)
-    if site.ledger.pending:
-        site.ledger.wrote(step.op.outputs)
+    _call(step, site, typed.make(grouped, targets, site.arena.begin()))  # type: ignore[misc]
 
 
 def _run_alone(step: Step, site: Site, typed: Typed, cells: Sequence[Cell]) -> bool:
@@ -132,27 +129,25 @@ def _run_alone(step: Step, site: Site, typed: Typed, cells: Sequence[Cell]) -> b
         typed.alone[wiring] = alone
     if alone.make is None:
         return False
-    values = [cell.value for cell in cells]
-    calls = alone.calls([*values, *_claimed(step, site, typed)], site.arena)
-    for function, arguments in calls or ():
-        function(*arguments)
-    if calls is not None and site.ledger.pending:
-        site.ledger.wrote(op.outputs)
+    calls = alone.calls([*[cell.value for cell in cells], *_claimed(step, site, typed)], site.arena)
+    _call(step, site, calls or [])
     return calls is not None
 
 
 def _claimed(step: Step, site: Site, typed: Typed) -> list[Any]:
     """The buffers of a step's outputs, ready to be written."""
-    backend, ledger = site.side(step), site.ledger
-    targets: list[Any] = []
-    for name, (dtype, shape) in zip(step.op.outputs, typed.buffers, strict=True):
-        cell = site.cells[name]
-        held = cell.held
-        array = cell.claim(backend, dtype, shape)  # type: ignore[arg-type]
-        if held is None or array is not held[0]:
-            ledger.expect(name, cell, held)
-        targets.append(array)
-    return targets
+    place = None if step.host or not site.target.two_places else site.target.base
+    return [
+        site.claim(name, dtype, shape, place)
+        for name, (dtype, shape) in zip(step.op.outputs, typed.buffers, strict=True)
+    ]
+
+
+def _call(step: Step, site: Site, calls: Sequence[Call]) -> None:
+    for function, arguments in calls:
+        function(*arguments)
+    if calls and site.ledger.pending:
+        site.ledger.wrote(step.op.outputs)
 
 
 def _wrote_by_name(step: Step, site: Site, types: Sequence[BlobType]) -> None:

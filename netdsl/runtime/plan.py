@@ -24,7 +24,7 @@ Known = Callable[[str], tuple[BlobType, "Backend | None"]]
 
 
 class Single:
-    """A step bound to arrays, by the best offer for it if there is one."""
+    """A step that is to be bound for itself, by the best offer for it if there is one."""
 
     __slots__ = ("cost", "make", "steps", "types")
 

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from threading import Event
 from typing import Any
 
+import numpy as np
+
 from netdsl.errors import BlobError, OutOfMemoryError
-from netdsl.ir import UNKNOWN, BlobType, NetDef
+from netdsl.ir import UNKNOWN, BlobType, NetDef, TensorType
 from netdsl.runtime.backends import Backend
 from netdsl.runtime.cells import Cell, Frame, Ledger
 from netdsl.runtime.executable import Executable
 from netdsl.runtime.memory import Arena
 from netdsl.runtime.steps import Step
-from netdsl.runtime.values import numpy_dtype
+from netdsl.runtime.values import dtype_of
 
 
 class Cells(dict[str, Cell]):
@@ -118,15 +120,16 @@ class Site:
                 return
         self.ledger.skipped.add(name)
 
-    def claim(self, name: str, type_: Any, place: Backend | None) -> Any:
+    def claim(self, name: str, dtype: np.dtype[Any], shape: Any, place: Backend | None) -> Any:
         """Make a blob ready to be written, which the ledger notes, and return its buffer."""
         cell = self.cells[name]
         held = cell.held
         try:
-            array = cell.claim(place or self.target.host, numpy_dtype(type_.dtype), type_.shape)
+            array = cell.claim(place or self.target.host, dtype, shape)
         except OutOfMemoryError as error:
             writer = next((s for s in self.executable.steps[self.start :] if name in s.op.outputs), None)
-            error.tell(type=type_, written_by=writer and f"{writer.op}     ({writer.place})")
+            wanted = TensorType(dtype_of(np.empty(0, dtype)), shape)
+            error.tell(type=wanted, written_by=writer and f"{writer.op}     ({writer.place})")
             raise
         if held is None or array is not held[0]:
             self.ledger.expect(name, cell, held)

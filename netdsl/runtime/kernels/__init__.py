@@ -1,7 +1,7 @@
 """Hot kernels: faster ways to run one operator, which a backend offers, found by the operator's class.
 
 The kernel of ``netdsl.ops.nn.fc.FC`` for NumPy is registered by ``netdsl/runtime/kernels/numpy/nn/fc.py``,
-which is imported when a plan first meets that operator.
+which is imported when a net with that operator first runs.
 """
 
 from __future__ import annotations
