@@ -17,6 +17,7 @@ import attrs
 from netdsl.cli.terminal import count, plain, size, table
 from netdsl.errors import NetdslError, did_you_mean
 from netdsl.ir import UNKNOWN, BlobType, NetDef, TensorType
+from netdsl.ir.extents import names, substitute
 from netdsl.ir.text import dump
 from netdsl.ops.schema import is_known, lookup
 
@@ -67,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
 def _dims(given: list[str], types: Iterable[BlobType]) -> dict[str, int]:
     """The sizes of named dims as the command line gives them."""
     shapes = [t.shape for t in types if isinstance(t, TensorType) and t.shape is not None]
-    known = sorted({d for shape in shapes for d in shape if isinstance(d, str)})
+    known = sorted({name for shape in shapes for d in shape for name in names(d)})
     sizes: dict[str, int] = {}
     for text in given:
         name, _, value = text.partition("=")
@@ -91,7 +92,7 @@ def known_types(net: NetDef, init: NetDef | None, dims: dict[str, int]) -> dict[
         type_ = net.types.get(name, UNKNOWN)
         type_ = made.get(name, type_) if type_ == UNKNOWN else type_
         if isinstance(type_, TensorType) and type_.shape is not None:
-            type_ = type_.with_shape(tuple(dims.get(d, d) if isinstance(d, str) else d for d in type_.shape))
+            type_ = type_.with_shape(tuple(substitute(d, dims) for d in type_.shape))
         if type_ != UNKNOWN:
             found[name] = type_
     return found

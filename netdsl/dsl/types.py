@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from netdsl.errors import SchemaError, did_you_mean
-from netdsl.ir import BlobType, DType, Shape, TensorType
+from netdsl.ir import BlobType, Dim, DType, Shape, TensorType
 from netdsl.ir.dims import same
+from netdsl.ir.extents import ExtentError, extent
 
 
 def as_dtype(dtype: Any) -> DType:
@@ -28,7 +29,7 @@ def as_dtype(dtype: Any) -> DType:
 
 
 def as_shape(shape: Any) -> Shape:
-    """Return extents given as integers of any kind, names, or None for unknown ones.
+    """Return extents given as integers of any kind, names, texts made of names (``"2*N"``), or None for unknown ones.
 
     Raises:
         SchemaError: anything else.
@@ -37,9 +38,18 @@ def as_shape(shape: Any) -> Shape:
         given = cast("Iterable[Any]", shape)
         dims = [d.__index__() if hasattr(d, "__index__") else d for d in given]
         if all(d is None or (isinstance(d, str) and d) or (isinstance(d, int) and d >= 0) for d in dims):
-            return tuple(dims)
+            return tuple([_extent(d) if isinstance(d, str) else d for d in dims])
         shape = dims
     raise SchemaError("this is no shape", expected="extents of 0 or more, names, or None for unknown ones", got=shape)
+
+
+def _extent(text: str) -> Dim:
+    try:
+        return extent(text)
+    except ExtentError as error:
+        what = f"{text!r} is no extent" + (f": {error.what}" if error.what else "")
+        at = f"{text}\n{' ' * (error.at + len('  expected : '))}^"
+        raise SchemaError(what, text=at, expected=error.expected) from None
 
 
 def clash(one: BlobType, other: BlobType) -> bool:

@@ -1,15 +1,19 @@
-"""Arithmetic on dims that may be unknown (None) or named ("N"); the only place that does it."""
+"""Arithmetic on dims that may be unknown (None) or have names ("N", "2*N"); the only place that does it.
+
+Names stand for extents of 0 or more, and large enough for what is cut out of them: ``T`` without its first element
+is ``T-1``.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
+from netdsl.ir import extents
 from netdsl.ir.types import Dim, Shape
 
 
 def product(dims: Sequence[Dim]) -> Dim:
-    """Return the number of elements; a named dim survives where every other is 1."""
+    """Return the number of elements."""
     known = 1
     names: list[Dim] = []
     for dim in dims:
@@ -19,26 +23,44 @@ def product(dims: Sequence[Dim]) -> Dim:
             names.append(dim)
     if known == 0 or not names:
         return known
-    return names[0] if len(names) == 1 and known == 1 else None
+    if None in names:
+        return None
+    return names[0] if len(names) == 1 and known == 1 else extents.multiply((*names, known))
 
 
 def total(dims: Sequence[Dim]) -> Dim:
-    """Return the sum; a named dim survives where it stands alone."""
+    """Return the sum."""
     names = [d for d in dims if not isinstance(d, int)]
+    known = sum(d for d in dims if isinstance(d, int))
     if not names:
-        return sum(d for d in dims if isinstance(d, int))
-    rest = sum(d for d in dims if isinstance(d, int))
-    return names[0] if len(names) == 1 and rest == 0 else None
+        return known
+    if None in names:
+        return None
+    return names[0] if len(names) == 1 and known == 0 else extents.add((*names, known))
+
+
+def minus(a: Dim, b: Dim) -> Dim:
+    """Return ``a - b``."""
+    return a - b if isinstance(a, int) and isinstance(b, int) else (a if b == 0 else extents.add((a,), b))
 
 
 def divide(dim: Dim, by: int) -> Dim:
     """Return ``dim // by``."""
-    return dim if by == 1 else (dim // by if isinstance(dim, int) and by else None)
+    return dim if by == 1 else ((dim // by if isinstance(dim, int) else extents.divide(dim, by)) if by else None)
+
+
+def windows(dim: Dim, reach: int, stride: int) -> Dim:
+    """Return how many windows of ``reach`` elements, ``stride`` apart, an axis has room for."""
+    return total((divide(total((dim, -reach)), stride), 1))
 
 
 def conflict(a: Dim, b: Dim) -> bool:
-    """Whether two dims are known to differ (a named dim may equal any number)."""
-    return isinstance(a, int) and isinstance(b, int) and a != b
+    """Whether two dims are known to differ: numbers, or names by a number (else a name may equal anything)."""
+    if a == b or a is None or b is None:
+        return False
+    if isinstance(a, int) or isinstance(b, int):
+        return isinstance(a, int) and isinstance(b, int)
+    return isinstance(extents.add((a,), b), int)
 
 
 def merge(a: Dim, b: Dim) -> Dim:
@@ -97,24 +119,16 @@ def canonical_axis(axis: int, rank: int) -> int:
 def quotient(whole: Sequence[Dim], parts: Sequence[Dim]) -> Dim:
     """Return what the product of ``parts`` must be multiplied by to give that of ``whole``; None if not told.
 
-    Named dims in both cancel: [N, 8, 8] by [64] is N. Returns 0 where a part is 0.
+    Dims in both cancel: [N, 8, 8] by [64] is N, [N, T] by [N] is T. Returns 0 where a part is 0.
     """
     if 0 in parts:
         return 0
-    left = list(whole)
+    left, by = list(whole), list(parts)
     for part in parts:
         if isinstance(part, str) and part in left:
             left.remove(part)
-        elif not isinstance(part, int):
-            return None
-    names = [d for d in left if not isinstance(d, int)]
-    known = known_product(left)
-    by = known_product(parts)
-    if not names or known == 0:
-        return known // by
-    return names[0] if len(names) == 1 and known == by else None
-
-
-def known_product(dims: Sequence[Dim]) -> int:
-    """Return the product of those dims that are known."""
-    return math.prod(d for d in dims if isinstance(d, int))
+            by.remove(part)
+    size, known = product(left), product(by)
+    if isinstance(size, int) and isinstance(known, int):
+        return size // known
+    return extents.divide(size, known)

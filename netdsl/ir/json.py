@@ -17,6 +17,7 @@ from typing import Any
 from netdsl.errors import NetError, ParseError, did_you_mean
 from netdsl.ir.args import DEEPEST, Packed
 from netdsl.ir.defs import Device, NetDef, OperatorDef, SourceLine
+from netdsl.ir.extents import ExtentError, extent
 from netdsl.ir.text import PACKED_DTYPES, float_text
 from netdsl.ir.types import BlobType, DType, Opaque, TensorType
 
@@ -293,8 +294,13 @@ def _choice(known: Mapping[str, Any]) -> Reader:
 def _dim(value: Any) -> int | str | None:
     if type(value) is int:
         return _count(value)
-    if value is None or type(value) is str:
-        return value
+    if type(value) is str:
+        try:
+            return extent(value)
+        except ExtentError as error:
+            raise _MisfitError(f"{error.expected}, at character {error.at + 1}", value) from None
+    if value is None:
+        return None
     raise _MisfitError("an int, a name or null", value)
 
 

@@ -18,7 +18,9 @@ _STRING = re.compile(r'"([^"\\\n]*(?:\\.[^"\\\n]*)*)"')
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))")
 _SIMPLE_ESCAPES = {"\\": "\\", '"': '"', "n": "\n", "t": "\t", "r": "\r"}
 _SPACE = re.compile(r"[ \t\r]*(?:#[^\n]*)?")
-_BREAKS = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
+BREAKS = re.compile(r"(?:[ \t\r\n]+|#[^\n]*)*")
+"""What may stand between tokens within brackets."""
+
 _NEXT_LINE = re.compile(r"(?:[ \t\r]*(?:#[^\n]*)?\n)*( *)")
 _SHOWN = 100
 
@@ -50,7 +52,7 @@ class Scanner:
         """Skip space and comments; return the position."""
         if self.text[self.pos : self.pos + 1] not in " \t\r\n#":
             return self.pos  # most calls; an empty slice is in every text
-        found = (_BREAKS if self._brackets else _SPACE).match(self.text, self.pos)
+        found = (BREAKS if self._brackets else _SPACE).match(self.text, self.pos)
         assert found is not None
         self.pos = found.end()
         return self.pos

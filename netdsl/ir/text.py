@@ -11,6 +11,7 @@ from typing import Any
 
 from netdsl.ir.args import Packed, float32
 from netdsl.ir.defs import Device, NetDef, OperatorDef
+from netdsl.ir.extents import is_made
 from netdsl.ir.types import BlobType, Dim, Opaque
 
 Comments = Callable[[NetDef, int], str | None]
@@ -132,7 +133,7 @@ def type_text(type_: BlobType) -> str:
 def _dim_text(dim: Dim) -> str:
     if dim is None:
         return "?"
-    return word_text(dim) if isinstance(dim, str) else str(dim)
+    return str(dim) if isinstance(dim, int) or is_made(dim) else word_text(dim)
 
 
 @functools.lru_cache(256)

@@ -7,7 +7,10 @@ import enum
 import attrs
 
 Dim = int | str | None
-"""An extent: known, named (``"N"``, equal to every other ``"N"`` of the net) or unknown."""
+"""An extent: known, named (``"N"``, equal to every other ``"N"`` of the net), made of names (``"2*N"``) or unknown.
+
+A text is in canonical form, which :func:`netdsl.ir.extents.extent` gives; nobody looks whether it is.
+"""
 
 Shape = tuple[Dim, ...]
 

@@ -11,13 +11,17 @@ from typing import Any
 from netdsl.errors import ParseError, SchemaError, did_you_mean
 from netdsl.ir.args import Packed, normalize
 from netdsl.ir.defs import Device
-from netdsl.ir.scan import Scanner
-from netdsl.ir.text import PACKED_DTYPES
+from netdsl.ir.extents import ExtentError, extent, read
+from netdsl.ir.scan import BREAKS, Scanner
+from netdsl.ir.text import PACKED_DTYPES, WORD
 from netdsl.ir.types import BlobType, Dim, DType, Opaque, TensorType
 
 _ELIDED = re.compile(r"(?:float32|int64) x [0-9]+ <elided>")
 _CODES = {name: code for code, name in PACKED_DTYPES.items()}
 _ITEM_SIZES = {"f": 4, "q": 8}
+_EASY_DIM = re.compile(rf"(?:({WORD})|[0-9]{{1,18}})(?=[,\]])")
+_PLAIN_DIM = re.compile(r"[+-]|[0-9]+(?![0-9])\s*(?![-+*/\sA-Za-z_(])")
+_MADE_DIM = re.compile(r"[A-Za-z0-9_(]")
 _DTYPES = {dtype.value: dtype for dtype in DType}
 _DEVICE_FIELDS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "extra_info": (
@@ -152,8 +156,24 @@ class Values(Scanner):
         return TensorType(dtype, None if unknown else tuple(dims))
 
     def dim(self) -> Dim:
+        start = self.skip()
+        easy = _EASY_DIM.match(self.text, start)
+        if easy is not None:
+            self.pos = easy.end()
+            return easy[1] or int(easy[0])
         if self.take("?"):
             return None
-        if self.skip() < len(self.text) and self.text[self.pos] in "+-0123456789":
-            return self.count("an extent")
-        return self.short_word("an extent, a name, '?' or ']'")
+        try:
+            if self.at('"'):
+                return extent(self.string("an extent"))
+            if _PLAIN_DIM.match(self.text, start):
+                return self.count("an extent")
+            if not _MADE_DIM.match(self.text, start):
+                self.fail(expected="an extent, a name, '?' or ']'")
+            dim, self.pos = read(self.text, start, BREAKS)
+        except ExtentError as error:
+            at = start if self.pos > start else error.at
+            self.fail(error.what, at=at, expected=error.expected)
+        if not (self.at(",") or self.at("]")):
+            self.fail(expected="'+', '-', '*', '//', ',' or ']'")
+        return dim

@@ -223,7 +223,8 @@ class Frame:
         self.cells: dict[str, Cell] = dict(bound or {})
         self.programs: dict[int, Any] = {}
         self._bound = frozenset(self.cells)
-        for name in local:
+        self._own = self._bound.union(local)
+        for name in self._own - self._bound:
             self.cells[name] = Cell(name, clock)
 
     def __del__(self) -> None:
@@ -240,20 +241,23 @@ class Frame:
     def find(self, name: str) -> Cell | None:
         """Return the cell of a blob, here or in a parent."""
         frame: Frame | None = self
+        first: Cell | None = None
         while frame is not None:
             found = frame.cells.get(name)
             if found is not None:
-                return found
+                if found.ready or name in frame._own:
+                    return found
+                first = first or found  # only looked at so far: it hides no blob that a parent has got since
             frame = frame.parent
-        return None
+        return first
 
     def cell(self, name: str) -> Cell:
         """Return the cell of a blob, made here if no frame has it; it may not hold anything yet."""
         found = self.cells.get(name)
+        if self.parent is not None and (found is None or not found.ready):
+            found = self.find(name)
         if found is None:
-            found = self.find(name) if self.parent else None
-            if found is None:
-                found = self.cells.setdefault(name, Cell(name, self.clock))
+            found = self.cells.setdefault(name, Cell(name, self.clock))
         return found
 
 

@@ -214,8 +214,7 @@ class Program(Runnable):
         site, ticks = self.site, self.frame.clock.ticks
         key = tuple([cell.key for cell in self._reads])
         if None in key:
-            lacking = [name for name, found in zip(self.executable.reads, key, strict=True) if found is None]
-            raise missing(lacking, self.net, self.frame)
+            key = self._look_again()
         for name in self.executable.elided:
             cell = self.frame.cell(name)
             if cell.elided_by is None:
@@ -231,6 +230,19 @@ class Program(Runnable):
                 self.executable.check(site.known)
             self._root = None if plan is None else self._bind(plan, ticks)
         return self._root
+
+    def _look_again(self) -> tuple[Any, ...]:
+        """Return the types of what the net reads, where a parent has got blobs since they were looked for.
+
+        Raises:
+            BlobError: some are there still not.
+        """
+        for at, name in enumerate(self.executable.reads):
+            self._reads[at] = self.site.cells[name] = self.frame.cell(name)
+        lacking = [name for name, cell in zip(self.executable.reads, self._reads, strict=True) if not cell.ready]
+        if lacking:
+            raise missing(lacking, self.net, self.frame)
+        return tuple([cell.key for cell in self._reads])
 
     def _after(self, binding: Binding, *, now: bool) -> Binding | None:
         """Return the binding of the segment behind ``binding``'s; None where the rest is to be interpreted."""

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from netdsl.errors import BlobError, InferenceError, NetError, did_you_mean
 from netdsl.ir import BlobType, Dim, DType, NetDef, Opaque, TensorType
-from netdsl.ir.dims import same
+from netdsl.ir.dims import conflict, same
+from netdsl.ir.extents import is_made, names, substitute
 from netdsl.runtime.cells import Frame
 
 _SHOWN = 10
@@ -96,6 +97,15 @@ def check_declared(net: NetDef, types: Mapping[str, BlobType]) -> None:
                         expected=f"{first}, as blob {owner!r}",
                         got=f"{extent}, blob {name!r}",
                     )
+    sizes = {dim: extent for dim, (extent, _) in named.items() if not is_made(dim)}
+    for dim, (extent, owner) in named.items():
+        wanted = substitute(dim, sizes)  # some names may be told by nothing else
+        if conflict(wanted, extent):
+            raise InferenceError(
+                f"blob {owner!r} is not what net {net.name!r} declares",
+                expected=f"{wanted} for {dim}, as {', '.join(f'{n} is {sizes[n]}' for n in sorted(names(dim)))}",
+                got=extent,
+            )
 
 
 def _conversion(name: str, declared: BlobType, got: BlobType) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from threading import Event
 from typing import Any
+from weakref import proxy
 
 import numpy as np
 
@@ -44,7 +45,7 @@ class Site:
     """
 
     __slots__ = (
-        *("arena", "cells", "executable", "executions", "frame", "hooks", "ledger", "memories", "path"),
+        *("arena", "cells", "executable", "executions", "frame", "hooks", "ledger", "memories", "nested", "path"),
         *("programs", "start", "stop", "target", "waiting"),
     )
 
@@ -55,6 +56,7 @@ class Site:
         self.ledger = Ledger()
         self.memories: dict[int, dict[str, Any]] = {}
         self.programs: dict[int, Any] = {}
+        self.nested: dict[int, Executable] = {}
         self.executions: dict[int, int] = {}
         self.waiting: dict[int, str] = {}
         self.hooks: Sequence[Any] = ()
@@ -84,11 +86,13 @@ class Site:
         return self.side(step).stream(seed, step.stream + name, self.path)
 
     def program(self, net: NetDef, frame: Frame | None) -> Any:
-        """The program of a nested net here, or in a child frame, which keeps it."""
+        """The program of a nested net here, or in a child frame, which keeps it (and is not kept by it)."""
         table = self.programs if frame is None else frame.programs
         found = table.get(id(net))
         if found is None or found.executable.net is not net:
-            found = table[id(net)] = self.frame.root.program(net, frame or self.frame, self.arena)
+            here: Any = self.frame if frame is None else proxy(frame)
+            found = table[id(net)] = self.frame.root.program(net, here, self.arena)
+            self.nested[id(net)] = found.executable  # which outlives frames that are made anew in every run
         return found
 
     def settle_before(self, step: Step) -> None:

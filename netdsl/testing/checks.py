@@ -96,6 +96,10 @@ def _less_known(types: dict[str, BlobType]) -> dict[str, tuple[dict[str, BlobTyp
         "with unknown dims": (changed(lambda *_: None), {}),
         "with named dims": (changed(lambda _name, _i, d: f"d{d}"), {f"d{d}": d for d in extents.values()}),
         "with dims of different names": (changed(lambda name, i, _d: f"{name}{i}"), extents),
+        **{
+            f"with {extent} named": (changed(lambda _name, _i, d, of=extent: "n" if d == of else d), {"n": extent})
+            for extent in set(extents.values())
+        },
         "with unknown shapes": ({n: TensorType() if isinstance(t, TensorType) else t for n, t in types.items()}, {}),
     }
 

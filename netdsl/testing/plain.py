@@ -12,6 +12,8 @@ import numpy as np
 from netdsl.analysis.infer import infer_bound
 from netdsl.errors import BlobError, MissingKernelError, RunError, did_you_mean
 from netdsl.ir import UNKNOWN, BlobType, NetDef, Opaque, OperatorDef
+from netdsl.ir.dims import conflict
+from netdsl.ir.extents import is_made, substitute
 from netdsl.ops.schema import Computes, Operator, Runs, Samples, bound, stream_of
 from netdsl.runtime import Workspace, backends
 from netdsl.runtime.values import as_tensor, type_of
@@ -222,10 +224,9 @@ def agrees(promised: BlobType, actual: BlobType, dims: Mapping[str, int] | None 
     if promised.shape is None:
         return True
     wanted, got = promised.shape, actual.shape or ()
-    named = {**{d: g for d, g in zip(wanted, got, strict=False) if isinstance(d, str)}, **(dims or {})}
-    return len(wanted) == len(got) and all(
-        d is None or (named[d] if isinstance(d, str) else d) == g for d, g in zip(wanted, got, strict=True)
-    )
+    named: dict[str, Any] = {d: g for d, g in zip(wanted, got, strict=False) if isinstance(d, str) and not is_made(d)}
+    told = [substitute(d, {**named, **(dims or {})}) for d in wanted]
+    return len(told) == len(got) and not any(map(conflict, told, got))
 
 
 def shares_memory(a: Any, b: Any) -> bool:

@@ -11,25 +11,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from netdsl.ir import UNKNOWN, Dim, DType, NetDef, Opaque, Shape, TensorType, dims
+from netdsl.ir import UNKNOWN, Dim, DType, NetDef, Opaque, Shape, TensorType, dims, extents
+from netdsl.ir.extents import substitute
 
-all_dims = st.none() | st.integers(0, 4) | st.sampled_from(["N", "M"])
+all_dims = st.none() | st.integers(0, 4) | st.sampled_from(["N", "M", "2*N", "M+1"])
 shapes = st.lists(all_dims, max_size=4).map(tuple)
 
 
 def worlds(*of: Shape) -> list[dict[str, int]]:
     """Some numbers that the names could stand for."""
-    names = sorted({dim for shape in of for dim in shape if isinstance(dim, str)})
+    names = sorted({name for shape in of for dim in shape for name in extents.names(dim)})
     return [dict(zip(names, sizes, strict=True)) for sizes in itertools.product((0, 1, 3), repeat=len(names))]
 
 
 def agrees(claimed: Dim, truth: int, world: dict[str, int]) -> bool:
     """Whether a claim about a dim holds in a world; not to know is never wrong."""
-    return claimed is None or (world[claimed] if isinstance(claimed, str) else claimed) == truth
+    return claimed is None or substitute(claimed, world) == truth
 
 
 def concrete(shape: Shape, world: dict[str, int], unknown: int) -> tuple[int, ...]:
-    return tuple(unknown if d is None else world[d] if isinstance(d, str) else d for d in shape)
+    return tuple(unknown if d is None else int(str(substitute(d, world))) for d in shape)
 
 
 @given(shapes, st.integers(0, 3))
@@ -46,10 +47,12 @@ def test_product_and_total_are_never_wrong(shape: Shape, unknown: int) -> None:
         ((), 1, 0),
         ((2, 3), 6, 5),
         (("N",), "N", "N"),
-        (("N", 1), "N", None),
+        (("N", 1), "N", "N+1"),
         (("N", 0), 0, "N"),
-        (("N", 2), None, None),
-        (("N", "N"), None, None),
+        (("N", 2), "2*N", "N+2"),
+        (("N", "N"), "N*N", "2*N"),
+        (("N", "2*N", 3), "6*N*N", "3*N+3"),
+        (("N", "T"), "N*T", "N+T"),
         ((None, 2), None, None),
         ((None, 0), 0, None),
     ],
@@ -62,14 +65,17 @@ def test_product_and_total_know_what_can_be_known(of: Shape, product: Dim, total
 def test_divide() -> None:
     assert dims.divide(7, 2) == 3
     assert dims.divide("N", 1) == "N"
-    assert dims.divide("N", 2) is None
+    assert dims.divide("N", 2) == "N//2"
+    assert dims.divide("2*N", 2) == "N"
+    assert dims.divide("N", 0) is None
     assert dims.divide(None, 1) is None
     assert dims.divide(4, 0) is None
 
 
 def test_conflict_merge_same() -> None:
     assert dims.conflict(2, 3)
-    assert not any(dims.conflict(a, b) for a, b in [(2, 2), (2, "N"), ("N", "M"), (None, 2)])
+    assert not any(dims.conflict(a, b) for a, b in [(2, 2), (2, "N"), ("N", "M"), (None, 2), ("N", "2*N"), (3, "2*N")])
+    assert dims.conflict("T", "T+1")
     assert [dims.merge(a, b) for a, b in [(None, 2), (2, None), ("N", 2), (2, "N"), ("N", None), (None, None)]] == [
         2,
         2,
@@ -202,9 +208,13 @@ def test_types_are_frozen(change: Callable[[TensorType], None]) -> None:
         ((4, 6), (), 24),
         (("N", 8, 8), (64,), "N"),
         (("N", 8), ("N", 2), 4),
-        (("N", 8), (4,), None),
+        (("N", 8), (4,), "2*N"),
+        (("N", 2), (4,), "N//2"),
         (("N", "M"), ("N",), "M"),
-        (("N", "M"), (), None),
+        (("N", "M"), (), "M*N"),
+        (("6*N", "M"), (3, "N"), "2*M"),
+        (("N*T", 8), ("T", 2), "4*N"),
+        (("N",), ("M",), None),
         ((None, 8), (8,), None),
         ((8,), ("N",), None),
         ((0, 3), (3,), 0),

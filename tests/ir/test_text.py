@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from netdsl.errors import ParseError
 from netdsl.ir import Args, Device, DType, NetDef, Opaque, OperatorDef, Packed, SourceLine, TensorType, dump, parse
 from netdsl.ir.args import float32
+from netdsl.ir.extents import ExtentError, extent
 from netdsl.ir.text import float_text, quote, quote_bytes
 
 texts = st.one_of(
@@ -36,6 +37,16 @@ lists = (
     | st.lists(floats, min_size=48, max_size=50)
     | st.lists(ints, min_size=48, max_size=50)
 )
+
+
+def is_canonical(dim: str) -> bool:
+    """Whether a text may stand for an extent."""
+    try:
+        return extent(dim) == dim
+    except ExtentError:
+        return False
+
+
 maybe_int = st.none() | st.integers(0, 9)
 devices = st.builds(
     Device,
@@ -46,7 +57,7 @@ devices = st.builds(
     numa_node=maybe_int,
     extra_info=st.lists(texts, max_size=2).map(tuple),
 )
-dims = st.none() | st.integers(0, 2**40) | texts
+dims = st.none() | st.integers(0, 2**40) | texts.filter(is_canonical) | st.sampled_from(["2*N", "(T+1)//2", "N*T"])
 types = st.builds(TensorType, st.none() | st.sampled_from(DType), st.none() | st.lists(dims, max_size=3)) | st.builds(
     Opaque, texts
 )
@@ -196,7 +207,7 @@ def test_declarations() -> None:
         inputs=["x", "y", "x", "m", "r", "s"],
         outputs=["y", "y"],
         types={
-            "x": TensorType(DType.FLOAT, ["N", 64, None, "a b", "3"]),
+            "x": TensorType(DType.FLOAT, ["N", 64, None, "a b", "größe"]),
             "m": Opaque("mutex"),
             "r": TensorType(DType.INT64),
             "s": TensorType(None, [2, 3]),
@@ -210,7 +221,7 @@ def test_declarations() -> None:
     )
     expected = """\
 net "n" type "dag" workers 4 @cuda:0 {a = 1}
-input x: float32[N, 64, ?, "a b", "3"]
+input x: float32[N, 64, ?, "a b", "größe"]
 input y
 input x
 input m: <mutex>

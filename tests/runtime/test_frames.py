@@ -10,6 +10,7 @@ import pytest
 
 from netdsl.errors import BlobError, NetError
 from netdsl.runtime import Workspace, plan
+from netdsl.runtime.cells import Frame
 from tests.runtime.loops import array
 from tests.runtime.operators import net, op
 
@@ -467,3 +468,38 @@ def test_a_blob_that_a_nested_net_lacks_is_told():
     ws.feed("lost", array(2))
     ws.run(step)
     assert ws.fetch("q") == 4
+
+
+def test_what_was_only_looked_for_hides_nothing_that_the_parent_gets():
+    parent = Workspace()
+    child = Workspace(parent=parent)
+    child.feed("x", np.float32([1, 2]))
+    program = child.create(net("y = RtAdd(x, w)"))
+    with pytest.raises(BlobError):
+        program.run()
+    parent.feed("w", np.float32([3, 4]))
+    for _ in range(3):
+        program.run()
+        assert child.fetch("y").tolist() == [4, 6]
+    assert child.fetch("w").tolist() == [3, 4]
+    parent.remove("w")
+    with pytest.raises(BlobError):
+        program.run()
+
+
+def test_frames_that_are_dropped_count_no_more_at_once():
+
+    ws = Workspace()
+    ws.feed("x", np.zeros(1000, np.float32))
+    before = ws.clock.budget.used
+    site = ws.create(net("y = RtAdd(x, x)")).site
+    gc.disable()
+    try:
+        for _ in range(3):
+            frame = Frame(ws, ws.clock, {}, ["y"])
+            site.program(net("y = RtAdd(x, x)"), frame).run()
+            assert ws.clock.budget.used == before + 4000
+            del frame
+            assert ws.clock.budget.used == before
+    finally:
+        gc.enable()

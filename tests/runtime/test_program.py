@@ -310,6 +310,25 @@ def test_declared_inputs_are_checked():
     assert ws.blobs == ("a", "b")
 
 
+def test_declared_extents_made_of_names_are_checked_where_the_names_are_known():
+    ws = workspace(a=[1, 2], b=[1, 2, 3])
+    ops = [OperatorDef("RtAdd", ("a", "a"), ("c",)), OperatorDef("RtAdd", ("b", "b"), ("d",))]
+
+    def run(a: str, b: str) -> None:
+        ws.run(NetDef("n", ops, types={"a": TensorType(None, (a,)), "b": TensorType(None, (b,))}))
+
+    with pytest.raises(InferenceError, match="blob 'b' is not what net 'n' declares") as caught:
+        run("N", "2*N")
+    assert "expected : 4 for 2*N, as N is 2" in str(caught.value)
+    with pytest.raises(InferenceError, match="blob 'a' is not what net 'n' declares"):
+        run("N+1", "N")
+    with pytest.raises(InferenceError, match=r"disagree on the extent '2\*N'"):
+        run("2*N", "2*N")
+    run("N", "N+1")
+    run("N", "N+M")
+    run("N//2", "3*M")
+
+
 # the steady state
 
 

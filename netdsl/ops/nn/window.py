@@ -11,6 +11,7 @@ import attrs
 
 from netdsl.errors import InferenceError, SchemaError
 from netdsl.ir import Dim, TensorType
+from netdsl.ir.dims import total, windows
 from netdsl.ops.dtypes import LEGACY_PAD
 from netdsl.ops.schema import Operator, arg
 from netdsl.ops.xp import Array, ArrayModule
@@ -46,7 +47,7 @@ class Axis:
 
 
 def axis_of(size: Dim, kernel: int, stride: int, dilation: int, pads: tuple[int, int], legacy: int) -> Axis:
-    """Lay windows over an axis of extent ``size``; unknown extents stay unknown, "same" ones keep their name.
+    """Lay windows over an axis of extent ``size``, which may have names; of an unknown one they may be as many.
 
     ``pads`` may be negative, which crops.
 
@@ -56,10 +57,9 @@ def axis_of(size: Dim, kernel: int, stride: int, dilation: int, pads: tuple[int,
     head, tail = (0, 0) if legacy in (VALID, SAME) else pads
     reach = dilation * (kernel - 1) + 1
     if not isinstance(size, int):
-        keeps = stride == 1 and (legacy == SAME or (legacy != CAFFE and head + tail == reach - 1))
         if legacy == SAME and stride == 1:
             head, tail = (kernel - 1) // 2, kernel // 2
-        return Axis(kernel, stride, dilation, head, tail, size if keeps else None)
+        return Axis(kernel, stride, dilation, head, tail, _count(size, kernel, reach, stride, (head, tail), legacy))
     if legacy == SAME:
         needed = (-(-size // stride) - 1) * stride + reach - size
         head = int(needed / 2)  # towards zero: a stride beyond the kernel crops
@@ -71,6 +71,15 @@ def axis_of(size: Dim, kernel: int, stride: int, dilation: int, pads: tuple[int,
     if legacy == CAFFE:
         return _caffe_axis(size, kernel, stride, dilation, head)
     return Axis(kernel, stride, dilation, head, tail, (size + head + tail - reach) // stride + 1)
+
+
+def _count(size: Dim, kernel: int, reach: int, stride: int, pads: tuple[int, int], legacy: int) -> Dim:
+    """How many windows there are over an axis whose extent is no number."""
+    if legacy == SAME:
+        return windows(size, 1, stride)
+    if legacy == CAFFE:
+        return None if pads[0] else windows(total((size, stride - 1)), kernel, stride)
+    return windows(total((size, *pads)), reach, stride)
 
 
 def _caffe_axis(size: int, kernel: int, stride: int, dilation: int, head: int) -> Axis:

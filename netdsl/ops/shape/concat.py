@@ -124,7 +124,7 @@ class Split(Operator):
         if isinstance(extent, int) and extent % self.wanted:
             need = f"a multiple of {self.wanted}"
             raise InferenceError("Split: the axis cannot be cut into equal pieces", expected=need, got=extent)
-        return (divide(extent, self.wanted) if isinstance(extent, int) else None,) * self.wanted  # type: ignore[return-value]
+        return (divide(extent, self.wanted),) * self.wanted
 
 
 def concat_axis(axis: int | None, order: str, rank: int) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from netdsl.errors import InferenceError, RunError, SchemaError
 from netdsl.ir import Dim, Shape, TensorType
-from netdsl.ir.dims import canonical_axis, conflict, divide, product
+from netdsl.ir.dims import canonical_axis, conflict, divide, minus, product
 from netdsl.ops.dtypes import AnyDType, AnyTensor, Float, Index
 from netdsl.ops.gradient import Gradients
 from netdsl.ops.schema import In, Operator, Out, arg, operator
@@ -107,7 +107,9 @@ def _extent(dim: Dim, start: int, end: int) -> Dim:
     if isinstance(dim, int):
         low, high = _range(dim, start, end)
         return high - low
-    return dim if (start, end) == (0, -1) else None
+    if dim is None or end >= 0:  # cut off where the dim ends
+        return None
+    return minus(dim, start - end - 1) if start >= 0 else (end - start if start <= end else None)
 
 
 def _range(dim: int, start: int, end: int) -> tuple[int, int]:
