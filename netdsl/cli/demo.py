@@ -19,9 +19,11 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netdsl.cli.allow import add_allow_python
 from netdsl.cli.terminal import console, plain
 from netdsl.errors import NetdslError, NetError
 
@@ -57,6 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--precision", choices=("half", "float32"), help="what to compute in (default half)")
     add("--backend", choices=("numpy", "strict", "cupy"), default="numpy", help="where to run (default numpy)")
     add("--seed", type=_natural, default=0, metavar="N", help="what weights and batches are drawn from (default 0)")
+    add_allow_python(parser)
     add("--epochs", type=_positive, default=EPOCHS, metavar="N", help=f"passes over the digits (default {EPOCHS})")
 
 
@@ -82,7 +85,9 @@ def run(options: argparse.Namespace) -> int:
     if not any(f"{library}_NUM_THREADS" in os.environ for library in BLAS):
         os.environ.setdefault("NETDSL_THREADS", "1")  # products this small are slower where threads wait for each other
     _check_backend(options.backend)
-    nets = _build(options.precision or "half") if options.source is None else _read(options.source)
+    nets = (
+        _build(options.precision or "half") if options.source is None else _read(options.source, options.allow_python)
+    )
     result, tensors = _train(nets, options)
     _leave(out, nets, result, tensors, source=options.source)
     _finish(out, result, options.source)
@@ -142,7 +147,7 @@ def _build(precision: str) -> Nets:
     return Nets.of(model.init_net.definition, model.net.definition)
 
 
-def _read(source: Path) -> Nets:
+def _read(source: Path, allowed: Sequence[str]) -> Nets:
     """Read the text nets of a folder, and stop where check finds an error."""
     from netdsl.analysis.check import check
     from netdsl.cli.digits.training import NEEDS, Nets, lacks
@@ -153,7 +158,7 @@ def _read(source: Path) -> Nets:
             expected = "a folder with init.net and train.net, as `netdsl demo` leaves one"
             raise NetdslError(f"there is no file {str(source / name)!r}", expected=expected)
     init, net = (load_to_check(source / name) for name in SOURCES)
-    found = check(init, net)
+    found = check(init, net, python=allowed)
     if found:
         print_findings(found)
         console().print()
@@ -189,7 +194,14 @@ def _train(nets: Nets, options: argparse.Namespace) -> tuple[Result, dict[str, A
             shown[:] = [SMOOTHING * a + (1 - SMOOTHING) * b for a, b in zip(before, now, strict=True)]
             progress.update(task, completed=step, loss=shown[0], accuracy=shown[1])
 
-        return train(nets, backend=options.backend, seed=options.seed, epochs=options.epochs, report=report)
+        return train(
+            nets,
+            backend=options.backend,
+            seed=options.seed,
+            epochs=options.epochs,
+            python=options.allow_python,
+            report=report,
+        )
 
 
 # ---------------------------------------------------------------------- after

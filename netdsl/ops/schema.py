@@ -138,6 +138,13 @@ class Trims(Protocol):
     def trimmed(self, op: OperatorDef, read: Container[str]) -> OperatorDef: ...
 
 
+@runtime_checkable
+class Calls(Protocol):
+    """Calls a function that its record names: ``calls`` tells ``module:name``, or else a token of the workspace's."""
+
+    def calls(self) -> tuple[str, str]: ...
+
+
 @attrs.frozen(kw_only=True, slots=False)
 class Operator:
     """Base of every declaration; an instance is the operator with its arguments bound.
@@ -188,6 +195,10 @@ class Operator:
         """Floating-point operations for these static types (flat, as recorded); None where unknown."""
         sizes = [_size(t) for t in outputs]
         return None if None in sizes else sum(s for s in sizes if s is not None)
+
+    @classmethod
+    def authored(cls, args: Mapping[str, Any]) -> None:
+        """Note that the author's program called ``net.TYPE(...)`` with ``args``; records do not come here."""
 
     @classmethod
     def arguments(cls) -> dict[str, attrs.Attribute[Any]]:
@@ -365,6 +376,7 @@ def stream_of(op: OperatorDef) -> str:
 
 __all__ = [
     "ANY_INPUT",
+    "Calls",
     "Computes",
     "Differentiable",
     "In",

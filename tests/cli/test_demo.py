@@ -172,6 +172,17 @@ def test_warnings_are_told_and_do_not_stop_the_training(mine, capsys):
     assert names(mine) == FILES
 
 
+@pytest.mark.usefixtures("quick")
+def test_functions_that_a_net_names_are_called_only_if_they_are_allowed(mine, capsys):
+    edit(mine, "pool = MaxPool", 'extra = Python(conv2_relu) {function = "operator:abs"}\npool = MaxPool')
+    assert main(["demo", "--from", "mine", "--epochs", "1"]) == 2
+    out, err = capsys.readouterr()
+    assert "error[N108] nothing allows to call 'operator:abs'" in out
+    assert "cannot be trained" in err
+    assert main(["demo", "--from", "mine", "--epochs", "1", "--allow-python", "operator:abs"]) == 0
+    assert names(mine) == FILES
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
