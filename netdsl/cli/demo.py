@@ -16,9 +16,7 @@ import errno
 import hashlib
 import json
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -116,7 +114,7 @@ def _check_unedited(out: Path, source: Path | None) -> None:
     kept = SOURCES if _is_same(out, source) else ()
     for name in (*SOURCES, "predict.net"):
         path = out / name
-        if name not in kept and path.exists() and written.get(name) != _digest(path):
+        if name not in kept and path.is_file() and written.get(name) != _digest(path):
             raise NetdslError(
                 f"{str(path)!r} was edited since a demo wrote it, or is not the demo's",
                 fix="another --out, or --force to overwrite it",
@@ -208,37 +206,38 @@ def _train(nets: Nets, options: argparse.Namespace) -> tuple[Result, dict[str, A
 
 
 def _leave(out: Path, nets: Nets, result: Result, tensors: dict[str, Any], source: Path | None) -> None:
-    """Write all results into a folder of their own first, so that a failure leaves nothing half-written."""
+    """Write all results at once, so that a failure leaves nothing half-written."""
+    from netdsl.io.atomic import replace_files
+    from netdsl.io.tensors import write_tensors
+
+    files = _results(nets, result)
+    if _is_same(out, source):
+        files = {name: data for name, data in files.items() if name not in SOURCES}  # the author's own, with comments
+    digests = {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items()) if name.endswith(".net")}
+    summary = result.summary() | {WRITTEN: digests}
+    files["summary.json"] = f"{json.dumps(summary, indent=2)}\n".encode()
     is_new = not out.exists()
     out.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix=".results.", dir=out))
     try:
-        _write(made, nets, result, tensors)
-        if _is_same(out, source):
-            for name in SOURCES:  # the author's own text, with its comments
-                (made / name).unlink()
-        summary = result.summary() | {WRITTEN: {path.name: _digest(path) for path in sorted(made.glob("*.net"))}}
-        (made / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", "utf-8")
-        for path in sorted(made.iterdir()):
-            os.replace(path, out / path.name)
+        with replace_files([out / "parameters.npz", *(out / name for name in files)]) as (parameters, *others):
+            write_tensors(tensors, parameters)
+            for file, data in zip(others, files.values(), strict=True):
+                file.write(data)
     finally:
-        shutil.rmtree(made, ignore_errors=True)
         if is_new and not any(out.iterdir()):
             out.rmdir()
 
 
-def _write(folder: Path, nets: Nets, result: Result, tensors: dict[str, Any]) -> None:
-    from netdsl import io
+def _results(nets: Nets, result: Result) -> dict[str, bytes]:
+    """What the files hold that come from the nets and their training."""
+    from netdsl.io.files import encode
     from netdsl.viz import training_page
 
     pictures = {"train": nets.train, "init": nets.init, "predict": nets.predict}
-    for name, net in pictures.items():
-        io.save(net, folder / f"{name}.net")
-        io.save(net, folder / f"{name}.pb")
-    io.save_tensors(tensors, folder / "parameters.npz")
+    files = {f"{name}.{form}": encode(net, form) for name, net in pictures.items() for form in ("net", "pb")}
     cards = {CARDS.get(name, name): value for name, value in result.summary().items()}
     page = training_page(f"Digits in {result.precision}", pictures, result.curves(), cards)
-    (folder / "index.html").write_text(page, "utf-8")
+    return files | {"index.html": page.encode()}
 
 
 def _finish(out: Path, result: Result, source: Path | None) -> None:

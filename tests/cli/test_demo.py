@@ -259,6 +259,19 @@ def test_a_failure_while_writing_leaves_nothing(there, folder, monkeypatch, caps
 
 
 @pytest.mark.usefixtures("quick")
+def test_links_and_devices_where_results_belong_stay(folder):
+    (folder / "out").mkdir()
+    (folder / "elsewhere.html").write_text("old")
+    (folder / "out" / "index.html").symlink_to("../elsewhere.html")
+    (folder / "out" / "train.net").symlink_to("/dev/null")
+    assert main(["demo", "--epochs", "1", "--out", "out"]) == 0
+    assert names(folder / "out") == FILES
+    assert (folder / "out" / "index.html").is_symlink()
+    assert (folder / "elsewhere.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+    assert (folder / "out" / "train.net").is_char_device()
+
+
+@pytest.mark.usefixtures("quick")
 def test_a_training_that_diverges_stops_and_says_so(mine, capsys):
     edit(mine, "base_lr = 0.1", "base_lr = 1e20")
     assert main(["demo", "--from", "mine", "--epochs", "2"]) == 1
