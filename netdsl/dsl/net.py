@@ -318,7 +318,8 @@ class Net(OpCalls):
             made = self.add(
                 cls, inputs, outputs, args, name=name, engine=engine, device=device, control_inputs=control_inputs
             )
-            cls.authored(args)
+            if cls.authored is not None:
+                cls.authored(args)
             return made
 
         append.__name__ = type_

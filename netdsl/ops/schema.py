@@ -166,6 +166,7 @@ class Operator:
         test_arg: the argument that switches to inference behaviour.
         test_outputs: how many outputs are left then, where the others are not read.
         source: the paper or page that defines it.
+        authored: called with the arguments where a program calls ``net.TYPE(...)``; for records it is not.
     """
 
     inputs: ClassVar[tuple[In, ...]] = ()
@@ -180,6 +181,7 @@ class Operator:
     test_arg: ClassVar[str | None] = None
     test_outputs: ClassVar[int | None] = None
     source: ClassVar[str] = ""
+    authored: ClassVar[Callable[[Mapping[str, Any]], None] | None] = None
     formal_inputs: ClassVar[Formals[In]]
     formal_outputs: ClassVar[Formals[Out]]
     takes_lists: ClassVar[bool] = False
@@ -195,10 +197,6 @@ class Operator:
         """Floating-point operations for these static types (flat, as recorded); None where unknown."""
         sizes = [_size(t) for t in outputs]
         return None if None in sizes else sum(s for s in sizes if s is not None)
-
-    @classmethod
-    def authored(cls, args: Mapping[str, Any]) -> None:
-        """Note that the author's program called ``net.TYPE(...)`` with ``args``; records do not come here."""
 
     @classmethod
     def arguments(cls) -> dict[str, attrs.Attribute[Any]]:

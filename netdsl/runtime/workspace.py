@@ -215,7 +215,7 @@ class Workspace(Frame):
         Raises:
             BlobError: blobs that the net reads do not exist; nothing has run.
             RunError: another thread runs the same net here.
-            Exception: whatever an operator raises, with a note that tells which one.
+            Exception: whatever an operator raises; its text or a note tells which one.
         """
         program = self._find(net, keep, once=times == 1)
         program.run(times, hooks=hooks)

@@ -55,6 +55,7 @@ class Python(Operator):
     input; None means zeros. Blobs that are no tensors are passed as they are.
     """
 
+    authored = staticmethod(_allow)
     inputs = (In("Xs", ANYTHING, many=1, least=0),)
     outputs = (Out("Ys", many=1, least=0, inplace=ANY_INPUT),)
 
@@ -64,10 +65,6 @@ class Python(Operator):
     grad_output_indices: tuple[int, ...] = arg((), doc=_OUT)
     token: str = arg("", doc=_TOKEN)
     pass_workspace: bool = arg(False, doc="Of Caffe2's; it cannot be run here.")
-
-    @classmethod
-    def authored(cls, args: Mapping[str, Any]) -> None:
-        _allow(args)
 
     def calls(self) -> tuple[str, str]:
         return self.function, self.token
@@ -95,6 +92,7 @@ class Python(Operator):
 class PythonGradient(Operator):
     """Gradients of :class:`Python`, by its gradient function."""
 
+    authored = staticmethod(_allow)
     inputs = (In("Zs", ANYTHING, many=1, least=0, doc="Inputs, outputs, and the outputs' gradients."),)
     outputs = (Out("dXs", many=1, least=0, inplace=ANY_INPUT),)
 
@@ -104,10 +102,6 @@ class PythonGradient(Operator):
     grad_output_indices: tuple[int, ...] = arg((), doc=_OUT)
     token: str = arg("", doc=_TOKEN)
     pass_workspace: bool = arg(False, doc="As in Python.")
-
-    @classmethod
-    def authored(cls, args: Mapping[str, Any]) -> None:
-        _allow(args)
 
     def calls(self) -> tuple[str, str]:
         return self.gradient_function, self.token and f"{self.token}_gradient"

@@ -104,7 +104,9 @@ def test_eval_of_bytes_that_the_file_makes_is_refused(monkeypatch: pytest.Monkey
     )
     with pytest.raises(RunError) as caught:
         nd.Workspace().run(net)
-    assert str(caught.value).splitlines()[0] == "Python: nothing allows this net to call 'builtins:eval'"
+    first, *_, operator, _, where = str(caught.value).splitlines()
+    assert first == "Python: nothing allows this net to call 'builtins:eval'"
+    assert (operator, where) == ("  operator : y = Python(x)     (operator 1 of net 'n')", "  added at : <text>:3")
     for way in ("Workspace(python=['builtins:eval'])", "netdsl.python_function", "--allow-python builtins:eval"):
         assert way in str(caught.value)
     assert not marked()
