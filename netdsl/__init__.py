@@ -16,6 +16,7 @@ _HOMES = {
     "netdsl.io": ("load", "save"),
     "netdsl.ir": ("DType", "Device", "NetDef", "Opaque", "OperatorDef", "TensorType", "from_json", "parse", "to_json"),
     "netdsl.model": ("Model",),
+    "netdsl.ops.functions": ("python_function",),
     "netdsl.runtime": ("Workspace", "set_threads"),
 }
 _MODULES = {

@@ -24,6 +24,7 @@ from netdsl.ir import from_json as from_json
 from netdsl.ir import parse as parse
 from netdsl.ir import to_json as to_json
 from netdsl.model import Model as Model
+from netdsl.ops.functions import python_function as python_function
 from netdsl.runtime import Workspace as Workspace
 from netdsl.runtime import set_threads as set_threads
 

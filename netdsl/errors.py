@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import pickle
+from collections.abc import Iterable, Mapping
 
 
 class NetdslError(Exception):
@@ -30,11 +31,27 @@ class NetdslError(Exception):
         self.args = (printable("\n".join([self.what, *lines])),)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.what, self.details)
+        details = {key: _sendable(value) for key, value in self.details.items()}
+        return _blank, (type(self),), {**vars(self), "details": details}
+
+    def __setstate__(self, state: dict[str, object] | None) -> None:
+        vars(self).update(state or {})
+        self._word()
 
 
-def _rebuild(cls: type[NetdslError], what: str, details: dict[str, object]) -> NetdslError:
-    return cls(what, **details)
+def _blank(cls: type[NetdslError]) -> NetdslError:
+    return cls.__new__(cls)
+
+
+def _sendable(value: object) -> object:
+    """A detail as another process can read it: itself, or its text; exceptions of others may not come back whole."""
+    if isinstance(value, BaseException):
+        return str(value)
+    try:
+        pickle.dumps(value)
+    except Exception:
+        return str(value)
+    return value
 
 
 class UnknownOperatorError(NetdslError, AttributeError):
@@ -68,9 +85,6 @@ class ParseError(NetdslError, ValueError):
         self.line, self.column = line, column
         super().__init__(what, **details)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), self.what, {"line": self.line, "column": self.column, **self.details})
-
 
 class FileFormatError(NetdslError, ValueError):
     """A file that is truncated, corrupt or of another kind than expected."""
@@ -98,6 +112,21 @@ class NearNameWarning(UserWarning):
 
 class MissingExtraError(NetdslError, ImportError):
     """An optional dependency that is not installed; names the extra that brings it."""
+
+
+def locate(error: BaseException, what: str, where: str, inputs: Mapping[str, object], added_at: object) -> None:
+    """Tell what was running when ``error`` was raised: operator ``what`` of ``where``, with its inputs.
+
+    An error of ours gets details. One of others gets a note, and so does one that tells of another operator: of a
+    nested net, which ``what`` was running.
+    """
+    place = f"{what}     ({where})"
+    if isinstance(error, NetdslError) and str(error.details.get("operator", what)) in (what, place):
+        error.details["operator"] = place
+        error.tell(inputs=", ".join(f"{name}: {type_}" for name, type_ in inputs.items()) or None, added_at=added_at)
+        return
+    lines = [f"while running {place}", *(f"  {name} : {type_}" for name, type_ in inputs.items())]
+    error.add_note("\n".join(lines if added_at is None else [*lines, f"  added at : {added_at}"]))
 
 
 def printable(text: str, keep: str = "\n\t") -> str:

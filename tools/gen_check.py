@@ -6,14 +6,15 @@ INTRODUCTION = """\
 # What `netdsl check` finds
 
 `netdsl check INIT NET` reads an init net and the net that runs after it; `netdsl check NET` reads one net by itself.
-Nothing is run. Every finding names the operator, the blob and, where it is known, the line that added the operator:
-of the Python program, or of the text file. Names that may have been meant stand under `did you mean`. What only
-follows from another finding is left out.
+Nothing is run, and no module that a net names is imported. Every finding names the operator, the blob and, where it is
+known, the line that added the operator: of the Python program, or of the text file. Names that may have been meant
+stand under `did you mean`. What only follows from another finding is left out.
 
     netdsl check INIT [NET]        exit status 0: nothing found, 1: something found, 2: a file cannot be read
     netdsl check ... --ignore N402 leave a code out (or a name, as unused-fill); may be repeated
     netdsl check ... --errors-only leave warnings out
     netdsl check ... --json        the findings as data
+    netdsl check ... --allow-python module:name   a function that the nets may call (N108); may be repeated
     netdsl check --explain N303    what a code means, with an example; `all` explains every code
 
 An error is what cannot run or computes something else than it says; a warning is what is probably not meant. Codes are

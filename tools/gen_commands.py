@@ -16,7 +16,8 @@ Where a net is asked for, any of its forms will do, told apart by content: netds
 text files.
 
 Exit status: 0 for success, 1 where `check` finds something, `diff` finds a difference or the loss of `demo` is not
-finite, 2 for an error, 130 where it was interrupted. Files are written whole or not at all.
+finite, 2 for an error, 130 where it was interrupted. Files are [written whole or not at all](files.md); a pipe or a
+device is written into.
 """
 
 

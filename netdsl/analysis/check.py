@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from netdsl.analysis import rules
 from netdsl.analysis.check_training import check_training
@@ -12,16 +12,19 @@ from netdsl.analysis.roles import Role
 from netdsl.analysis.training import Training
 from netdsl.errors import InferenceError, NetdslError, SchemaError, did_you_mean
 from netdsl.ir import UNKNOWN, BlobType, DType, NetDef, OperatorDef, TensorType
+from netdsl.ops.functions import Allowed, Function, allowed
 from netdsl.ops.regions import all_reads, all_writes, flow, reads, regions
-from netdsl.ops.schema import Runs, all_types, bound, is_known, lookup
+from netdsl.ops.schema import Calls, Runs, all_types, bound, is_known, lookup
 from netdsl.ops.validate import check_use, unknown_arguments
 
 CONSTANT_ONE = "ONE_"
 """How the constants are called that optimizers make whether or not they need them."""
 
 
-def check(init: NetDef | None, net: NetDef | None = None) -> list[Finding]:
+def check(init: NetDef | None, net: NetDef | None = None, *, python: Iterable[str | Function] = ()) -> list[Finding]:
     """Return the findings about a net, or about an init net and the net that runs after it.
+
+    ``python`` are functions that they may call, as of a Workspace, beside those that this process allows.
 
     A single net is checked by itself: ``check(None, net)`` and ``check(net)`` are the same. Findings come
     in the order of the operators, those about the init net first; what only follows from another
@@ -31,7 +34,32 @@ def check(init: NetDef | None, net: NetDef | None = None) -> list[Finding]:
         net, init = init, None
     if net is None:
         return []
-    return sorted(_without_echoes(_found(init, net)), key=lambda finding: _order(finding, init))
+    found = _without_echoes(_found(init, net)) + _foreign([init, net], Allowed(python))
+    return sorted(found, key=lambda finding: _order(finding, init))
+
+
+def _foreign(nets: Iterable[NetDef | None], own: Allowed) -> list[Finding]:
+    """Calls of functions that nothing allows, in nested nets too."""
+    found: list[Finding] = []
+    for net in nets:
+        for index, op in enumerate(net.ops if net is not None else ()):
+            found += _foreign([nested for _, nested in op.nested], own)
+            path, token = _called(op)
+            if net is not None and path and path not in own and not allowed(path):
+                found.append(about(rules.FOREIGN_FUNCTION, f"nothing allows to call {path!r}", net, index))
+            elif net is not None and token and not path:
+                message = f"function {token!r} existed only in the process that built the net"
+                found.append(about(rules.FOREIGN_FUNCTION, message, net, index))
+    return found
+
+
+def _called(op: OperatorDef) -> tuple[str, str]:
+    """The function that an operator calls, by its name or its token; of one used wrongly, none."""
+    try:
+        declared = bound(op) if is_known(op.type) else None
+    except NetdslError:
+        return "", ""
+    return declared.calls() if isinstance(declared, Calls) else ("", "")
 
 
 def _found(init: NetDef | None, net: NetDef) -> list[Finding]:

@@ -162,6 +162,22 @@ net "init"
 w = ConstantFill() {shape = [3]}
 """,
 )
+FOREIGN_FUNCTION = Rule(
+    code="N108",
+    name="foreign-function",
+    is_error=True,
+    what="An operator calls a Python function that nothing in this process allows.",
+    why="A function that a file names would run as your own code; so the operator will refuse to run, and nothing is "
+    "imported for it.",
+    fix="Look at what the function does. If you trust it, allow it: Workspace(python=[...]), netdsl.python_function "
+    "where it is defined, or --allow-python of a command.",
+    example="""\
+net "n"
+input x
+y = Python(x) {function = "builtins:eval"}  # the file chose the function, and may choose x
+output y
+""",
+)
 TYPES = Rule(
     code="N201",
     name="type-clash",
@@ -398,6 +414,7 @@ RULES = {
         UNMADE,
         UNKNOWN_ARGUMENT,
         SWAPPED,
+        FOREIGN_FUNCTION,
         TYPES,
         PRECISION,
         INIT_TYPES,

@@ -10,6 +10,7 @@ import argparse
 import json
 from pathlib import Path
 
+from netdsl.cli.allow import add_allow_python
 from netdsl.errors import NetdslError, did_you_mean
 
 HELP = "say what is wrong in a net, or in an init net and its net"
@@ -23,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ignore", action="append", default=[], metavar="CODE", help="leave a code out; may be repeated"
     )
+    add_allow_python(parser)
     parser.add_argument("--errors-only", action="store_true", help="leave warnings out")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
 
@@ -41,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     nets = [load_to_check(path) for path in (options.init, options.net) if path is not None]
     found = [
         finding
-        for finding in check(nets[0], nets[1] if len(nets) > 1 else None)
+        for finding in check(nets[0], nets[1] if len(nets) > 1 else None, python=options.allow_python)
         if finding.code not in ignored and (finding.rule.is_error or not options.errors_only)
     ]
     if options.json:

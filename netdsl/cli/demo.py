@@ -16,12 +16,12 @@ import errno
 import hashlib
 import json
 import os
-import shutil
 import sys
-import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from netdsl.cli.allow import add_allow_python
 from netdsl.cli.terminal import console, plain
 from netdsl.errors import NetdslError, NetError
 
@@ -57,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--precision", choices=("half", "float32"), help="what to compute in (default half)")
     add("--backend", choices=("numpy", "strict", "cupy"), default="numpy", help="where to run (default numpy)")
     add("--seed", type=_natural, default=0, metavar="N", help="what weights and batches are drawn from (default 0)")
+    add_allow_python(parser)
     add("--epochs", type=_positive, default=EPOCHS, metavar="N", help=f"passes over the digits (default {EPOCHS})")
 
 
@@ -82,7 +83,9 @@ def run(options: argparse.Namespace) -> int:
     if not any(f"{library}_NUM_THREADS" in os.environ for library in BLAS):
         os.environ.setdefault("NETDSL_THREADS", "1")  # products this small are slower where threads wait for each other
     _check_backend(options.backend)
-    nets = _build(options.precision or "half") if options.source is None else _read(options.source)
+    nets = (
+        _build(options.precision or "half") if options.source is None else _read(options.source, options.allow_python)
+    )
     result, tensors = _train(nets, options)
     _leave(out, nets, result, tensors, source=options.source)
     _finish(out, result, options.source)
@@ -111,7 +114,7 @@ def _check_unedited(out: Path, source: Path | None) -> None:
     kept = SOURCES if _is_same(out, source) else ()
     for name in (*SOURCES, "predict.net"):
         path = out / name
-        if name not in kept and path.exists() and written.get(name) != _digest(path):
+        if name not in kept and path.is_file() and written.get(name) != _digest(path):
             raise NetdslError(
                 f"{str(path)!r} was edited since a demo wrote it, or is not the demo's",
                 fix="another --out, or --force to overwrite it",
@@ -142,7 +145,7 @@ def _build(precision: str) -> Nets:
     return Nets.of(model.init_net.definition, model.net.definition)
 
 
-def _read(source: Path) -> Nets:
+def _read(source: Path, allowed: Sequence[str]) -> Nets:
     """Read the text nets of a folder, and stop where check finds an error."""
     from netdsl.analysis.check import check
     from netdsl.cli.digits.training import NEEDS, Nets, lacks
@@ -153,7 +156,7 @@ def _read(source: Path) -> Nets:
             expected = "a folder with init.net and train.net, as `netdsl demo` leaves one"
             raise NetdslError(f"there is no file {str(source / name)!r}", expected=expected)
     init, net = (load_to_check(source / name) for name in SOURCES)
-    found = check(init, net)
+    found = check(init, net, python=allowed)
     if found:
         print_findings(found)
         console().print()
@@ -189,44 +192,52 @@ def _train(nets: Nets, options: argparse.Namespace) -> tuple[Result, dict[str, A
             shown[:] = [SMOOTHING * a + (1 - SMOOTHING) * b for a, b in zip(before, now, strict=True)]
             progress.update(task, completed=step, loss=shown[0], accuracy=shown[1])
 
-        return train(nets, backend=options.backend, seed=options.seed, epochs=options.epochs, report=report)
+        return train(
+            nets,
+            backend=options.backend,
+            seed=options.seed,
+            epochs=options.epochs,
+            python=options.allow_python,
+            report=report,
+        )
 
 
 # ---------------------------------------------------------------------- after
 
 
 def _leave(out: Path, nets: Nets, result: Result, tensors: dict[str, Any], source: Path | None) -> None:
-    """Write all results into a folder of their own first, so that a failure leaves nothing half-written."""
+    """Write all results at once, so that a failure leaves nothing half-written."""
+    from netdsl.io.atomic import replace_files
+    from netdsl.io.tensors import write_tensors
+
+    files = _results(nets, result)
+    if _is_same(out, source):
+        files = {name: data for name, data in files.items() if name not in SOURCES}  # the author's own, with comments
+    digests = {name: hashlib.sha256(data).hexdigest() for name, data in sorted(files.items()) if name.endswith(".net")}
+    summary = result.summary() | {WRITTEN: digests}
+    files["summary.json"] = f"{json.dumps(summary, indent=2)}\n".encode()
     is_new = not out.exists()
     out.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix=".results.", dir=out))
     try:
-        _write(made, nets, result, tensors)
-        if _is_same(out, source):
-            for name in SOURCES:  # the author's own text, with its comments
-                (made / name).unlink()
-        summary = result.summary() | {WRITTEN: {path.name: _digest(path) for path in sorted(made.glob("*.net"))}}
-        (made / "summary.json").write_text(json.dumps(summary, indent=2) + "\n", "utf-8")
-        for path in sorted(made.iterdir()):
-            os.replace(path, out / path.name)
+        with replace_files([out / "parameters.npz", *(out / name for name in files)]) as (parameters, *others):
+            write_tensors(tensors, parameters)
+            for file, data in zip(others, files.values(), strict=True):
+                file.write(data)
     finally:
-        shutil.rmtree(made, ignore_errors=True)
         if is_new and not any(out.iterdir()):
             out.rmdir()
 
 
-def _write(folder: Path, nets: Nets, result: Result, tensors: dict[str, Any]) -> None:
-    from netdsl import io
+def _results(nets: Nets, result: Result) -> dict[str, bytes]:
+    """What the files hold that come from the nets and their training."""
+    from netdsl.io.files import encode
     from netdsl.viz import training_page
 
     pictures = {"train": nets.train, "init": nets.init, "predict": nets.predict}
-    for name, net in pictures.items():
-        io.save(net, folder / f"{name}.net")
-        io.save(net, folder / f"{name}.pb")
-    io.save_tensors(tensors, folder / "parameters.npz")
+    files = {f"{name}.{form}": encode(net, form) for name, net in pictures.items() for form in ("net", "pb")}
     cards = {CARDS.get(name, name): value for name, value in result.summary().items()}
     page = training_page(f"Digits in {result.precision}", pictures, result.curves(), cards)
-    (folder / "index.html").write_text(page, "utf-8")
+    return files | {"index.html": page.encode()}
 
 
 def _finish(out: Path, result: Result, source: Path | None) -> None:

@@ -315,9 +315,12 @@ class Net(OpCalls):
             control_inputs: Any = (),
             **args: Any,
         ) -> Any:
-            return self.add(
+            made = self.add(
                 cls, inputs, outputs, args, name=name, engine=engine, device=device, control_inputs=control_inputs
             )
+            if cls.authored is not None:
+                cls.authored(args)
+            return made
 
         append.__name__ = type_
         append.__doc__ = cls.__doc__

@@ -6,7 +6,7 @@ import math
 import os
 import zipfile
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -187,7 +187,13 @@ def save_tensors(tensors: Mapping[str, Any], path: str | os.PathLike[str]) -> No
     Raises:
         NetdslError: an array of other objects, or strings that end in NUL, which the format cannot keep.
     """
-    with replace_file(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+    with replace_file(path) as file:
+        write_tensors(tensors, file)
+
+
+def write_tensors(tensors: Mapping[str, Any], file: BinaryIO) -> None:
+    """Write what :func:`save_tensors` saves into an open file."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for name, tensor in tensors.items():
             array = _storable(np.asarray(tensor), name)
             with archive.open(zipfile.ZipInfo(f"{name}.npy", _DATE), "w", force_zip64=True) as entry:

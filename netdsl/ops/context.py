@@ -79,7 +79,7 @@ class RunContext(Protocol):
         ...
 
     def function(self, token: str) -> Callable[..., Any] | None:
-        """Return the function that the workspace or one of its parents has under ``token``, if any."""
+        """Return the function that the workspace or one of its parents has, or allows, under ``token``, if any."""
         ...
 
     def write(self, text: str) -> None:

@@ -138,6 +138,13 @@ class Trims(Protocol):
     def trimmed(self, op: OperatorDef, read: Container[str]) -> OperatorDef: ...
 
 
+@runtime_checkable
+class Calls(Protocol):
+    """Calls a function that its record names: ``calls`` tells ``module:name``, or else a token of the workspace's."""
+
+    def calls(self) -> tuple[str, str]: ...
+
+
 @attrs.frozen(kw_only=True, slots=False)
 class Operator:
     """Base of every declaration; an instance is the operator with its arguments bound.
@@ -159,6 +166,7 @@ class Operator:
         test_arg: the argument that switches to inference behaviour.
         test_outputs: how many outputs are left then, where the others are not read.
         source: the paper or page that defines it.
+        authored: called with the arguments where a program calls ``net.TYPE(...)``; for records it is not.
     """
 
     inputs: ClassVar[tuple[In, ...]] = ()
@@ -173,6 +181,7 @@ class Operator:
     test_arg: ClassVar[str | None] = None
     test_outputs: ClassVar[int | None] = None
     source: ClassVar[str] = ""
+    authored: ClassVar[Callable[[Mapping[str, Any]], None] | None] = None
     formal_inputs: ClassVar[Formals[In]]
     formal_outputs: ClassVar[Formals[Out]]
     takes_lists: ClassVar[bool] = False
@@ -365,6 +374,7 @@ def stream_of(op: OperatorDef) -> str:
 
 __all__ = [
     "ANY_INPUT",
+    "Calls",
     "Computes",
     "Differentiable",
     "In",

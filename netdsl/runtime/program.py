@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from operator import length_hint
 from typing import Any
 
-from netdsl.errors import OutOfMemoryError
+from netdsl.errors import OutOfMemoryError, locate
 from netdsl.ir import BlobType
 from netdsl.runtime.binding import Binding
 from netdsl.runtime.cells import Frame
@@ -332,15 +332,12 @@ class Program(Runnable):
         what, where = str(first.op), first.place
         if len(steps) > 1:
             what, where = f"{what} to {last.op}", f"operators {first.index} to {last.index} of net {self.net.name!r}"
-        lines = [f"while running {what}     ({where})"]
+        inputs: dict[str, BlobType | str] = {}
         for name in dict.fromkeys(first.op.inputs):
             cell, array = self.site.cells[name], arrays.get(name)
-            type_: BlobType | str = type_of(array) if array is not None else cell.type if cell.ready else "missing"
-            lines.append(f"  {name} : {type_}")
-        if first.op.where is not None:
-            lines.append(f"  added at : {first.op.where}")
+            inputs[name] = type_of(array) if array is not None else cell.type if cell.ready else "missing"
         named = error if not isinstance(error, MemoryError) else self._out_of_memory(error, first)
-        named.add_note("\n".join(lines))
+        locate(named, what, where, inputs, first.op.where)
         if named is not error:
             raise named from error
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from netdsl.errors import BlobError, NetError, did_you_mean
 from netdsl.ir import BlobType, NetDef
+from netdsl.ops.functions import Allowed
 from netdsl.runtime import backends
 from netdsl.runtime.backends import Backend
 from netdsl.runtime.backends import numpy as on_host
@@ -53,6 +54,9 @@ class Workspace(Frame):
         parent: a workspace whose blobs are seen here: a name that it has is its blob, any other is this one's.
         max_bytes: how many bytes all buffers of blobs and all scratch memory may have together; by default what
             the machine, the control group of the process, or the device has. A child counts with its parent.
+        python: functions that nets may call here (the operator Python), beside those of the process and of the
+            parent: themselves, as "module:name", or as "module:*", those that a module defines. A net from a file
+            calls and imports nothing else.
 
     Several nets of one workspace may run at once, each in one thread at a time (docs/threads.md). A workspace
     is a context manager that closes itself.
@@ -66,6 +70,7 @@ class Workspace(Frame):
         output: TextIO | None = None,
         parent: Workspace | None = None,
         max_bytes: int | None = None,
+        python: Iterable[str | Callable[..., Any]] = (),
     ) -> None:
         self.target = _target(backend, parent)
         self.backend, self.host = self.target.base, self.target.host
@@ -79,7 +84,8 @@ class Workspace(Frame):
         self.pool: Pool = parent.pool if parent is not None else Pool(clock.budget)
         self.seed, self.output = seed, output
         self.functions: dict[str, Callable[..., Any]] = {}
-        """Functions that operators call by a token; a child sees its parent's."""
+        """Functions that operators call by a token or a name; a child sees its parent's."""
+        self._allowed = Allowed(python)
         self.lanes: Lanes = parent.lanes if parent is not None else Lanes()
         self._closed = False
         self._runs: dict[int, int] = {}
@@ -210,7 +216,7 @@ class Workspace(Frame):
         Raises:
             BlobError: blobs that the net reads do not exist; nothing has run.
             RunError: another thread runs the same net here.
-            Exception: whatever an operator raises, with a note that tells which one.
+            Exception: whatever an operator raises; its text or a note tells which one.
         """
         program = self._find(net, keep, once=times == 1)
         program.run(times, hooks=hooks)
@@ -293,8 +299,10 @@ class Workspace(Frame):
         return count
 
     def function(self, token: str) -> Callable[..., Any] | None:
-        """Return the function that this workspace or a parent has under ``token``."""
+        """Return the function that this workspace or a parent has, or allows, under ``token``."""
         found = self.functions.get(token)
+        if found is None:
+            found = self._allowed.find(token)
         return self.parent.root.function(token) if found is None and self.parent is not None else found
 
     def _ready(self, name: str) -> Cell:

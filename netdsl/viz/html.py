@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
@@ -64,14 +66,28 @@ def page(title: str, tabs: Sequence[Tab]) -> str:
         f'<section class="{"picture" if tab.picture else "text"}" data-tab="{i}" hidden>{tab.body}</section>'
         for i, tab in enumerate(tabs)
     )
+    style, script = _asset("page.css"), f"{_asset('picture.js')}\n{_asset('page.js')}"
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(style, script)}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{markup(title)}</title><style>{_asset('page.css')}</style></head><body>"
+        f"<title>{markup(title)}</title><style>{style}</style></head><body>"
         f'<header><h1>{markup(title)}</h1><nav role="tablist">{buttons}</nav></header><main>{bodies}</main>'
         "<noscript>This page draws its picture by script.</noscript>"
-        f"<script>{_asset('picture.js')}\n{_asset('page.js')}</script></body></html>\n"
+        f"<script>{script}</script></body></html>\n"
     )
+
+
+def _policy(style: str, script: str) -> str:
+    """The Content-Security-Policy of a page: this style and this script, and nothing else from anywhere."""
+    return (
+        f"default-src 'none'; style-src {_digest(style)}; script-src {_digest(script)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _asset(name: str) -> str:

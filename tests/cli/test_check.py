@@ -98,6 +98,15 @@ def test_json(capsys):
     assert json.loads(capsys.readouterr().out) == []
 
 
+def test_functions_may_be_allowed(tmp_path, capsys):
+    (tmp_path / "p.net").write_text('net "n"\ninput x\ny = Python(x) {function = "no.such:f"}\noutput y\n')
+    assert main(["check", "p.net"]) == 1
+    assert "N108" in capsys.readouterr().out
+    assert main(["check", "p.net", "--allow-python", "other:f", "--allow-python", "no.such:*"]) == 0
+    assert main(["check", "p.net", "--allow-python", "no.such"]) == 2
+    assert "names no function" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("given", ["N303", "n303", "stale-copy"])
 def test_a_code_is_explained(given, capsys):
     assert main(["check", "--explain", given]) == 0

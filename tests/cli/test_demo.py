@@ -172,6 +172,17 @@ def test_warnings_are_told_and_do_not_stop_the_training(mine, capsys):
     assert names(mine) == FILES
 
 
+@pytest.mark.usefixtures("quick")
+def test_functions_that_a_net_names_are_called_only_if_they_are_allowed(mine, capsys):
+    edit(mine, "pool = MaxPool", 'extra = Python(conv2_relu) {function = "operator:abs"}\npool = MaxPool')
+    assert main(["demo", "--from", "mine", "--epochs", "1"]) == 2
+    out, err = capsys.readouterr()
+    assert "error[N108] nothing allows to call 'operator:abs'" in out
+    assert "cannot be trained" in err
+    assert main(["demo", "--from", "mine", "--epochs", "1", "--allow-python", "operator:abs"]) == 0
+    assert names(mine) == FILES
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -245,6 +256,19 @@ def test_a_failure_while_writing_leaves_nothing(there, folder, monkeypatch, caps
     assert capsys.readouterr().err == "error: 'index.html': No space left on device\n"
     assert names(folder) == (["out"] if there else [])
     assert not there or names(folder / "out") == []
+
+
+@pytest.mark.usefixtures("quick")
+def test_links_and_devices_where_results_belong_stay(folder):
+    (folder / "out").mkdir()
+    (folder / "elsewhere.html").write_text("old")
+    (folder / "out" / "index.html").symlink_to("../elsewhere.html")
+    (folder / "out" / "train.net").symlink_to("/dev/null")
+    assert main(["demo", "--epochs", "1", "--out", "out"]) == 0
+    assert names(folder / "out") == FILES
+    assert (folder / "out" / "index.html").is_symlink()
+    assert (folder / "elsewhere.html").read_text("utf-8").startswith("<!DOCTYPE html>")
+    assert (folder / "out" / "train.net").is_char_device()
 
 
 @pytest.mark.usefixtures("quick")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import multiprocessing
 import traceback
+from concurrent.futures import ProcessPoolExecutor
 
 import attrs
 import numpy as np
@@ -113,8 +115,12 @@ def test_a_traceback_shows_which_operator_failed_and_where_it_was_added():
     with pytest.raises(RunError) as caught:
         ws.run(net(failing, name="train"))
     told = "".join(traceback.format_exception(caught.value))
-    assert "while running p, loss = SoftmaxWithLoss(x, label)     (operator 0 of net 'train')" in told
-    assert "added at : model.py:3" in told
+    assert told.endswith(
+        "  operator : p, loss = SoftmaxWithLoss(x, label)     (operator 0 of net 'train')\n"
+        "  inputs   : x: float32[1, 2], label: int32[1]\n"
+        "  added at : model.py:3\n"
+    )
+    assert not hasattr(caught.value, "__notes__")
 
 
 def test_an_error_before_the_first_operator_changes_nothing():
@@ -204,6 +210,48 @@ def test_an_error_in_a_nested_net_names_both_operators():
         ws.run(net(op("y = RtCall(x)", net=inner), name="outer"))
     assert "y = RtFail(x)     (operator 0 of net 'inner')" in notes(caught.value)
     assert "y = RtCall(x)     (operator 0 of net 'outer')" in notes(caught.value)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_error_of_ours_in_a_nested_net_tells_the_inner_operator_and_notes_the_outer(times):
+    ws = workspace(x=[1, 2])
+    inner = net(op("y = RtFail(x)", lie=1), name="inner")
+    with pytest.raises(RunError) as caught:
+        ws.run(net(op("y = RtCall(x)", net=inner), name="outer"), times=times)
+    assert caught.value.details["operator"] == "y = RtFail(x)     (operator 0 of net 'inner')"
+    assert caught.value.details["inputs"] == "x: float32[2]"
+    assert notes(caught.value).count("while running") == 1
+    assert "while running y = RtCall(x)     (operator 0 of net 'outer')" in notes(caught.value)
+
+
+def raised(kind: str) -> BaseException:
+    """An error as an operator of a nested net raises it, of ours or another's."""
+    inner = net(op("y = RtFail(x)", lie=1) if kind == "ours" else "y = RtFail(x)", name="inner")
+    try:
+        workspace(x=[1, 2]).run(net(op("y = RtCall(x)", net=inner), name="outer"))
+    except Exception as error:
+        return error
+    raise AssertionError
+
+
+@pytest.mark.parametrize("kind", ["ours", "foreign"])
+def test_an_error_of_a_worker_process_tells_everything(kind):
+    here = raised(kind)
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        there = pool.submit(raised, kind).result()
+    assert (type(there), str(there), notes(there)) == (type(here), str(here), notes(here))
+    assert vars(there).get("details") == vars(here).get("details")
+
+
+def test_an_error_that_a_worker_process_raises_tells_everything():
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool, pytest.raises(RunError) as caught:
+        pool.submit(raise_it).result()
+    assert caught.value.details["operator"] == "y = RtFail(x)     (operator 0 of net 'inner')"
+    assert "outer" in notes(caught.value)
+
+
+def raise_it() -> None:
+    raise raised("ours")
 
 
 def test_keep_leaves_alone_what_nested_nets_touch():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import attrs
@@ -108,12 +108,14 @@ def train(
     backend: str = "numpy",
     seed: int = 0,
     epochs: int = 1,
+    python: Iterable[str] = (),
     report: Callable[[int, float, float], None] = lambda step, loss, accuracy: None,
 ) -> tuple[Result, dict[str, Any]]:
     """Train on four fifths of the digits and test on the fifth held out.
 
     Returns how it went, and what the init net made (the parameters and the optimizer's state) as arrays.
     ``report`` is told step, loss and accuracy of every batch. A loss that is not finite ends the training.
+    ``python`` are functions that the nets may call.
     """
     images, labels = digits()
     chosen, held_out = stratified_split(labels)
@@ -122,7 +124,7 @@ def train(
     accuracies: list[float] = []
     tested: list[float] = []
     start = time.perf_counter()
-    workspace = Workspace(backend, seed=seed)
+    workspace = Workspace(backend, seed=seed, python=python)
     workspace.run(nets.init)
     for _ in range(epochs):
         order = rng.permutation(chosen)

@@ -83,9 +83,10 @@ class UtilityCalls:
         Call a function with the inputs as read-only NumPy arrays; it returns one array for each output.
 
         ``net.Python([x], "y", function=f, gradient_function=df)`` records both by name, so they must be
-        importable: running a net from a file imports the modules that it names. ``df`` is called with
-        the inputs, the outputs and the outputs' gradients, and returns one gradient for each input; None
-        means zeros. Blobs that are no tensors are passed as they are.
+        importable, and allows them in this process. A net from a file allows nothing: what it names is neither
+        imported nor called unless ``netdsl.python_function(f)`` or ``Workspace(python=["module:name"])`` allows it.
+        ``df`` is called with the inputs, the outputs and the outputs' gradients, and returns one gradient for each
+        input; None means zeros. Blobs that are no tensors are passed as they are.
 
         function: The function, as 'module:name'; the builder takes the function itself too.
 
@@ -95,7 +96,7 @@ class UtilityCalls:
 
         grad_output_indices: Positions of the outputs whose gradients the gradient function gets; all by default.
 
-        token: Caffe2's name of a function in the process that built the net; it cannot be run elsewhere.
+        token: Caffe2's name of a function in the process that built the net; ``Workspace.functions`` may have one for it.
 
         pass_workspace: Of Caffe2's; it cannot be run here."""
 
@@ -112,7 +113,7 @@ class UtilityCalls:
 
         grad_output_indices: Positions of the outputs whose gradients the gradient function gets; all by default.
 
-        token: Caffe2's name of a function in the process that built the net; it cannot be run elsewhere.
+        token: Caffe2's name of a function in the process that built the net; ``Workspace.functions`` may have one for it.
 
         pass_workspace: As in Python."""
 

@@ -1,13 +1,13 @@
-"""Functions of the author's as operators: recorded by name, and imported when the net runs."""
+"""Functions of the author's as operators: recorded by name, and found when the net runs, if they are allowed."""
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from netdsl.errors import GradientError, MissingKernelError, RunError, SchemaError
 from netdsl.ir import UNKNOWN, BlobType
+from netdsl.ops import functions
 from netdsl.ops.context import RunContext
 from netdsl.ops.dtypes import ANYTHING
 from netdsl.ops.gradient import Gradients
@@ -17,51 +17,31 @@ _FUNCTION = "The function, as 'module:name'; the builder takes the function itse
 _GRADIENT = "The function that computes gradients, likewise; without it there are none."
 _IN = "Positions of the inputs that have gradients; all by default."
 _OUT = "Positions of the outputs whose gradients the gradient function gets; all by default."
-_TOKEN = "Caffe2's name of a function in the process that built the net; it cannot be run elsewhere."
+_TOKEN = "Caffe2's name of a function in the process that built the net; ``Workspace.functions`` may have one for it."
 
 
 def path_of(value: Any) -> Any:
-    """Return 'module:name' for a function; a text is checked to be of this form.
+    """Return 'module:name' for a function, which is thereby allowed; a text is checked to be of this form.
 
     Raises:
         SchemaError: a function that cannot be imported by its name, such as a lambda or a local one.
     """
     if isinstance(value, str):
-        module, _, name = value.partition(":")
-        if value and not (module and name and all(p.isidentifier() for p in f"{module}.{name}".split("."))):
-            raise SchemaError("Python: this names no function", expected="module:name", got=value)
-        return value
+        return functions.checked(value) if value else value
     if not callable(value):
         return value  # whose kind is then found to be wrong
-    module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
-    path = f"{module}:{name}"
-    if not module or not name or "<" in name:
-        raise SchemaError(
-            "Python: a net records a function by its name, and this one cannot be imported",
-            expected="a function defined at the top level of a module",
-            got=name or repr(value)[:80],
-        )
-    if resolve(path) is not value:
+    path = functions.name_of(value)
+    if functions.resolve(path) is not value:
         raise SchemaError("Python: another function is found under this name", got=path)
+    functions.allow(value)  # no record holds a function: the author's program gave it
     return path
 
 
-def resolve(path: str) -> Callable[..., Any]:
-    """Import the function that ``path`` (module:name) names.
-
-    Raises:
-        RunError: no such module or function.
-    """
-    module, _, name = path.partition(":")
-    try:
-        found: Any = importlib.import_module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError) as error:
-        raise RunError(f"Python: cannot import the function {path!r}", why=error) from error
-    if not callable(found):
-        raise RunError(f"Python: {path!r} is no function", got=type(found).__name__)
-    return found
+def _allow(args: Mapping[str, Any]) -> None:
+    """Allow the functions that the author's program named by texts."""
+    for path in (args.get("function"), args.get("gradient_function")):
+        if path:
+            functions.allow(path)
 
 
 @operator
@@ -69,11 +49,13 @@ class Python(Operator):
     """Call a function with the inputs as read-only NumPy arrays; it returns one array for each output.
 
     ``net.Python([x], "y", function=f, gradient_function=df)`` records both by name, so they must be
-    importable: running a net from a file imports the modules that it names. ``df`` is called with
-    the inputs, the outputs and the outputs' gradients, and returns one gradient for each input; None
-    means zeros. Blobs that are no tensors are passed as they are.
+    importable, and allows them in this process. A net from a file allows nothing: what it names is neither
+    imported nor called unless ``netdsl.python_function(f)`` or ``Workspace(python=["module:name"])`` allows it.
+    ``df`` is called with the inputs, the outputs and the outputs' gradients, and returns one gradient for each
+    input; None means zeros. Blobs that are no tensors are passed as they are.
     """
 
+    authored = staticmethod(_allow)
     inputs = (In("Xs", ANYTHING, many=1, least=0),)
     outputs = (Out("Ys", many=1, least=0, inplace=ANY_INPUT),)
 
@@ -83,6 +65,9 @@ class Python(Operator):
     grad_output_indices: tuple[int, ...] = arg((), doc=_OUT)
     token: str = arg("", doc=_TOKEN)
     pass_workspace: bool = arg(False, doc="Of Caffe2's; it cannot be run here.")
+
+    def calls(self) -> tuple[str, str]:
+        return self.function, self.token
 
     def gradient(self, g: Gradients) -> None:
         if not self.gradient_function:
@@ -96,7 +81,7 @@ class Python(Operator):
         g.add(PythonGradient, [g.blob.Xs, g.blob.Ys, grads], targets)
 
     def run(self, ctx: RunContext, Xs: tuple[Any, ...]) -> tuple[tuple[Any, ...]]:
-        function = _runnable(self.function, self.token)
+        function = _runnable(ctx, *self.calls())
         results = _called(ctx, function, self.function, Xs, self.wanted)
         if None in [r if r is None else 0 for r in results]:
             raise RunError(f"Python: {self.function!r} returned None for an output", expected="an array")
@@ -107,6 +92,7 @@ class Python(Operator):
 class PythonGradient(Operator):
     """Gradients of :class:`Python`, by its gradient function."""
 
+    authored = staticmethod(_allow)
     inputs = (In("Zs", ANYTHING, many=1, least=0, doc="Inputs, outputs, and the outputs' gradients."),)
     outputs = (Out("dXs", many=1, least=0, inplace=ANY_INPUT),)
 
@@ -117,11 +103,14 @@ class PythonGradient(Operator):
     token: str = arg("", doc=_TOKEN)
     pass_workspace: bool = arg(False, doc="As in Python.")
 
+    def calls(self) -> tuple[str, str]:
+        return self.gradient_function, self.token and f"{self.token}_gradient"
+
     def infer(self, Zs: tuple[BlobType, ...]) -> tuple[tuple[BlobType, ...]]:
         return (tuple(Zs[i] if 0 <= i < len(Zs) else UNKNOWN for i in self._sources()),)
 
     def run(self, ctx: RunContext, Zs: tuple[Any, ...]) -> tuple[tuple[Any, ...]]:
-        function = _runnable(self.gradient_function, self.token)
+        function = _runnable(ctx, *self.calls())
         found = _called(ctx, function, self.gradient_function, Zs, self.wanted)
         sources = [Zs[i] for i in self._sources()]
         return (tuple(ctx.xp.zeros_like(x) if dx is None else dx for x, dx in zip(sources, found, strict=True)),)
@@ -138,15 +127,27 @@ def _chosen(indices: Sequence[int], blobs: Sequence[Any], name: str) -> Sequence
     return indices or range(len(blobs))
 
 
-def _runnable(path: str, token: str) -> Callable[..., Any]:
+def _runnable(ctx: RunContext, path: str, token: str) -> Callable[..., Any]:
+    """The function that the workspace or this process allows the net to call."""
     if path:
-        return resolve(path)
+        found = ctx.function(path)
+        if found is None and (found := functions.find(path)) is None:
+            raise RunError(
+                f"Python: nothing allows this net to call {path!r}",
+                why="a net may come from a stranger, so it calls only what your program names",
+                fix=f"if you trust it: Workspace(python=[{path!r}]), @netdsl.python_function where it is defined, "
+                f"or --allow-python {path} of a command",
+            )
+        return found
     if token:
-        raise MissingKernelError(
-            "Python: this function existed only in the process that built the net",
-            token=token,
-            fix="build it with net.Python(..., function='module:name')",
-        )
+        found = ctx.function(token)
+        if found is None:
+            raise MissingKernelError(
+                "Python: this function existed only in the process that built the net",
+                token=token,
+                fix=f"build it with net.Python(..., function='module:name'), or set workspace.functions[{token!r}]",
+            )
+        return found
     raise SchemaError("Python needs the argument 'function'", expected="module:name")
 
 
