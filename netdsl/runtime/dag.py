@@ -6,35 +6,18 @@ plans, groups and bindings. A part runs as soon as those that it depends on have
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from threading import Event
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from netdsl.runtime.cells import Frame
 from netdsl.runtime.executable import Executable
-from netdsl.runtime.memory import Arena
 from netdsl.runtime.program import Program
 from netdsl.runtime.refusals import missing
 from netdsl.runtime.runnable import Runnable
 from netdsl.runtime.site import Site
 from netdsl.runtime.steps import Step
+from netdsl.runtime.threads import Crew, Stop
 from netdsl.runtime.tracks import hazards
-
-
-class Stop:
-    """Whether a run is to end: it, or the one around it."""
-
-    def __init__(self, outer: Any) -> None:
-        self._own, self._outer = Event(), outer
-
-    def set(self) -> None:
-        """Ask what waits to give up."""
-        self._own.set()
-
-    def is_set(self) -> bool:
-        """Whether it was asked to."""
-        return self._own.is_set() or (self._outer is not None and self._outer.is_set())
 
 
 class Dag(Runnable):
@@ -47,7 +30,10 @@ class Dag(Runnable):
         super().__init__(frame, executable)
         steps, self.after, self.lanes = parts(executable.steps)
         made = [Executable(executable.net, executable.target, part=part) for part in steps]
-        self.parts = [Program(frame, part, Arena(frame.clock.budget)) for part in made]
+        for part in made:
+            part.aliased = executable.aliased
+        arena = frame.root.pool.arenas[0]  # a part that meets another one there moves to an arena of its own
+        self.parts = [Program(frame, part, arena) for part in made]
 
     @property
     def remembers(self) -> bool:
@@ -64,30 +50,34 @@ class Dag(Runnable):
             raise missing(lacking, self.net, self.frame)
         if path is None:
             path = (self.frame.root.count_run(self.net) if self.executable.random else 0,)
-        stop = Stop(outer.stop if outer is not None else None)
+        crew = Crew(self.frame.root.lanes, Stop(outer.stop if outer is not None else None))
         todo = {at: set(needs) for at, needs in enumerate(self.after)}
-        running: dict[Future[None], int] = {}
+        away = seen = 0
         try:
-            while todo or running:
+            while todo or seen < away:
                 ready = [at for at, needs in todo.items() if not needs]
                 here = next((at for at in ready if self.lanes[at] is None), None)
                 for at in ready:
                     del todo[at]
                     if at != here:
-                        submit = self.frame.root.lanes.submit
-                        running[submit(self.lanes[at] or None, self.parts[at].part, hooks, path, stop)] = at
+                        crew.start(at, self.lanes[at] or None, self.parts[at].part, hooks, path, crew.stop)
+                        away += 1
+                finished = [] if here is None else [here]
                 if here is not None:
-                    self.parts[here].part(hooks, path, stop)
-                done = {f for f in running if f.done()} if here is not None else wait(running, None, FIRST_COMPLETED)[0]
-                finished = [running.pop(future) for future in done if future.exception() is None]
+                    self.parts[here].part(hooks, path, crew.stop)
+                else:
+                    crew.wait(seen)
+                for at, error in crew.ended[seen:]:
+                    seen += 1
+                    if error is not None:
+                        raise error
+                    finished.append(at)
                 for needs in todo.values():
-                    needs.difference_update(finished if here is None else [*finished, here])
-                for future in done:
-                    future.result()
+                    needs.difference_update(finished)
         except BaseException as error:
             self._tell_waiting(error)
-            stop.set()
-            wait(running)
+            crew.stop.set()
+            crew.finish()
             raise
 
     def _tell_waiting(self, error: BaseException) -> None:
@@ -114,18 +104,34 @@ def parts(steps: Sequence[Step]) -> tuple[list[list[Step]], list[set[int]], list
         found[part[at]].append(step)
         after[part[at]] |= {part[n] for n in needs[at]} - {part[at]}
         if apart[at]:
-            lanes[part[at]] = min(step.touches, default="")
+            lanes[part[at]] = min(type(step.operator).touches, default="")  # nets nested in it ask for lanes themselves
     return found, after, lanes
 
 
 def _hazards(steps: Sequence[Step]) -> list[set[int]]:
-    """For each step those before it that it must not overtake, by blobs and by what it touches beside them."""
+    """For each step those before it that it must not overtake, by memory and by what it touches beside blobs."""
+    memory = _memory(steps)
+
+    def of(names: Iterable[str]) -> set[Any]:
+        return {memory.get(name, name) for name in names}
+
     return hazards(
         [
             (
-                {*step.op.inputs, *step.op.control_inputs, *step.named},
-                {*step.op.outputs, *(step.writes or ()), *((what,) for what in step.touches)},
+                of((*step.op.inputs, *step.op.control_inputs, *step.named)),
+                of((*step.op.outputs, *(step.writes or ()))) | {(what,) for what in step.touches},
             )
             for step in steps
         ]
     )
+
+
+def _memory(steps: Sequence[Step]) -> dict[str, str]:
+    """One name for all blobs that aliases make share their memory."""
+    found: dict[str, str] = {}
+    for step in steps:
+        for name, source in zip(step.op.outputs, step.shared, strict=False):
+            if source is not None:
+                old, new = found.get(name, name), found.get(source, source)
+                found |= {name: new, source: new} | {other: new for other, known in found.items() if known == old}
+    return found

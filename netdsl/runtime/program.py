@@ -172,7 +172,7 @@ class Program(Runnable):
     def _call_tracks(self, binding: Binding, tracks: Tracks) -> None:
         """Call heavy branches on several threads."""
         try:
-            tracks.run(self.site, self.frame.root.lanes.submit)
+            tracks.run(self.site)
         except BaseException as error:
             self._bindings, self._root = {}, None
             for at in tracks.done():

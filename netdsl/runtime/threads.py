@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import Any
 
 from netdsl.errors import NetError, RunError
@@ -98,35 +101,107 @@ def _apply() -> None:
 class Lanes:
     """The threads of a workspace, made when they are first needed and kept.
 
-    What may wait gets a thread of its own; what touches a resource runs on the one thread of that resource.
+    What may wait gets a thread of its own; what touches a resource runs on the one thread of that resource. Nothing
+    here takes a lock in two steps, so that Ctrl-C leaves none behind.
     """
 
     def __init__(self) -> None:
         self._open()
 
     def _open(self) -> None:
-        self._process = os.getpid()
-        self._free = ThreadPoolExecutor(1 << 16, thread_name_prefix="netdsl")
-        self._lanes: dict[str, ThreadPoolExecutor] = {}
+        self._process, self._closed = os.getpid(), False
+        self._free: list[SimpleQueue[Any]] = []
+        self._all: list[SimpleQueue[Any]] = []
+        self._lanes: dict[str, SimpleQueue[Any]] = {}
 
-    def submit(self, resource: str | None, function: Callable[..., Any], *args: Any) -> Future[Any]:
-        """Run a function on the lane of a resource, or on a free thread."""
+    def submit(self, resource: str | None, work: Callable[[], object]) -> None:
+        """Do ``work``, which raises nothing, on the lane of a resource, or on a free thread.
+
+        Raises:
+            RunError: the workspace was closed.
+        """
         if self._process != os.getpid():  # a fork has none of its parent's threads
             self._open()
-        try:
-            return self._submit(resource, function, *args)
-        except RuntimeError as error:
-            raise RunError("the workspace is closed: no operator starts on a thread of its own", why=error) from None
+        if self._closed:
+            raise RunError("the workspace is closed: no operator starts on a thread of its own")
+        inbox = self._lanes.get(resource) if resource else self._free.pop() if self._free else None
+        if inbox is None:
+            inbox = self._start(resource)
+        inbox.put(work)
 
-    def _submit(self, resource: str | None, function: Callable[..., Any], *args: Any) -> Future[Any]:
-        if resource is None:
-            return self._free.submit(function, *args)
-        lane = self._lanes.get(resource)
-        if lane is None:
-            lane = self._lanes.setdefault(resource, ThreadPoolExecutor(1, thread_name_prefix=f"netdsl-{resource}"))
-        return lane.submit(function, *args)
+    def _start(self, resource: str | None) -> SimpleQueue[Any]:
+        inbox: SimpleQueue[Any] = SimpleQueue()
+        inbox = self._lanes.setdefault(resource, inbox) if resource else inbox
+        self._all.append(inbox)
+        name = f"netdsl-{resource}" if resource else "netdsl"
+        Thread(target=_serve, args=(inbox, None if resource else self._free), name=name, daemon=True).start()
+        return inbox
 
     def close(self) -> None:
         """Let the threads end when they have done what they do."""
-        for pool in (self._free, *self._lanes.values()):
-            pool.shutdown(wait=False)
+        self._closed = True
+        for inbox in self._all:
+            inbox.put(None)
+
+    def __del__(self) -> None:
+        if getattr(self, "_process", None) == os.getpid():
+            self.close()
+
+
+def _serve(inbox: SimpleQueue[Any], free: list[SimpleQueue[Any]] | None) -> None:
+    while (work := inbox.get()) is not None:
+        work()
+        if free is not None:
+            free.append(inbox)
+
+
+class Stop:
+    """Whether a run is to end: it, or the one around it."""
+
+    def __init__(self, outer: Any = None) -> None:
+        self._set, self._outer = False, outer
+
+    def set(self) -> None:
+        """Ask what waits to give up, and what has not begun not to begin."""
+        self._set = True
+
+    def is_set(self) -> bool:
+        """Whether it was asked to."""
+        return self._set or (self._outer is not None and self._outer.is_set())
+
+
+class Crew:
+    """What one run has under way on the threads of a workspace; ``ended`` lists what is over, with its error."""
+
+    def __init__(self, lanes: Lanes, stop: Stop) -> None:
+        self.lanes, self.stop = lanes, stop
+        self.ended: list[tuple[int, BaseException | None]] = []
+        self._begun: list[int] = []
+        self._bell: SimpleQueue[None] = SimpleQueue()
+
+    def start(self, at: int, resource: str | None, function: Callable[..., object], *args: Any) -> None:
+        """Let a thread call a function; ``at`` is what the caller knows it by."""
+        self.lanes.submit(resource, partial(self._work, at, function, args))
+
+    def _work(self, at: int, function: Callable[..., object], args: tuple[Any, ...]) -> None:
+        self._begun.append(at)
+        error: BaseException | None = None
+        try:
+            if not self.stop.is_set():
+                function(*args)
+        except BaseException as found:
+            error = found
+        self.ended.append((at, error))
+        self._bell.put(None)
+
+    def wait(self, seen: int) -> None:
+        """Wait until more than ``seen`` are over. (An interrupt may swallow a bell: hence the timeout.)"""
+        while len(self.ended) <= seen:
+            with suppress(Empty):
+                self._bell.get(timeout=0.05)
+
+    def finish(self) -> None:
+        """After ``stop`` was set: wait for all that have begun; what begins later ends at once."""
+        while len(self.ended) < len(self._begun):
+            with suppress(Empty):
+                self._bell.get(timeout=0.05)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from _thread import allocate_lock
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future
+from collections.abc import Iterable, Sequence
 from operator import length_hint
-from threading import Event
 from typing import Any
 
 from netdsl.runtime.groups import Call
 from netdsl.runtime.plan import Fused, Late, Plan, Single, Unit
 from netdsl.runtime.site import Site
+from netdsl.runtime.threads import Crew, Stop
 
 OPERATIONS, ELEMENTS = 10_000, 1_000
 """How many floating-point operations of a kernel, and how many elements of a group, a microsecond is taken to do."""
@@ -112,7 +111,7 @@ class Tracks:
     def __init__(self, plan: Plan, calls: Sequence[Call], ends: Sequence[int], tracks: Sequence[int]) -> None:
         self.calls: list[list[Call]] = [[] for _ in range(max(tracks) + 1)]
         self.units: list[list[tuple[int, int]]] = [[] for _ in self.calls]
-        self.stop = Event()
+        self.stop = Stop()
         self._locks: list[Any] = []
         signals: dict[int, list[Call]] = {}
         waits: dict[int, list[Call]] = {}
@@ -140,31 +139,34 @@ class Tracks:
         if self.stop.is_set():
             raise AbandonedError
 
-    def run(self, site: Site, submit: Callable[..., Future[Any]]) -> None:
-        """Run all tracks: the first on this thread, the others on threads that ``submit`` gives.
+    def run(self, site: Site) -> None:
+        """Run all tracks: the first on this thread, the others on threads of the workspace.
 
         Raises:
             BaseException: what a call that failed raised; ``failed`` tells which unit it was of.
         """
         self._reached = [0] * len(self.calls)
-        others = [submit(None, self._run_there, at, site) for at in range(1, len(self.calls))]
-        error: BaseException | None = None
+        crew = Crew(site.frame.root.lanes, self.stop)
         try:
+            for at in range(1, len(self.calls)):
+                crew.start(at, None, self._run_there, at, site)
             self._run(0)
-        except BaseException as found:
-            error = None if isinstance(found, AbandonedError) else found
+            while len(crew.ended) < len(self.calls) - 1:
+                crew.wait(len(crew.ended))
+        except BaseException as error:
             self._abandon()
-        while pending := [future for future in others if not future.done()]:
-            try:
-                pending[0].exception()
-            except BaseException as found:  # an interrupt of this thread, which waits
-                error = error or found
-                self._abandon()
-        errors = [error, *(future.exception() for future in others)]
-        for track, found in enumerate(errors):
-            if found is not None and not isinstance(found, AbandonedError):
-                self.failed = next(unit for unit, end in self.units[track] if end > self._reached[track])
-                raise found
+            crew.finish()
+            if not isinstance(error, AbandonedError):
+                self._note(0)
+                raise
+        for at, error in crew.ended:
+            if error is not None and not isinstance(error, AbandonedError):
+                self._note(at)
+                raise error
+
+    def _note(self, track: int) -> None:
+        left = [unit for unit, end in self.units[track] if end > self._reached[track]]
+        self.failed = left[0] if left else self.units[track][-1][0]
 
     def _run_there(self, at: int, site: Site) -> None:
         with site.target.base.scope():
