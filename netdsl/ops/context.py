@@ -75,7 +75,11 @@ class RunContext(Protocol):
     # the world outside
 
     def stream(self, name: str = "") -> Stream:
-        """Return random numbers of this operator's own in the present run; ``name`` tells several apart."""
+        """Return random numbers of this operator's own in the present run; ``name`` tells several apart.
+
+        Raises:
+            RunError: the operator's class does not declare ``draws = True``.
+        """
         ...
 
     def function(self, token: str) -> Callable[..., Any] | None:

@@ -300,7 +300,7 @@ def _bound_or_none(op: OperatorDef) -> object:
 
 def draws(op: OperatorDef) -> bool:
     """Whether an operator draws random numbers, itself or in nested nets at any depth."""
-    if is_known(op.type) and hasattr(lookup(op.type), "sample"):
+    if is_known(op.type) and (lookup(op.type).draws or hasattr(lookup(op.type), "sample")):
         return True
     return op.args.has_nets and any(draws(inner) for _, net in op.nested for inner in net.ops)
 

@@ -161,6 +161,7 @@ class Operator:
         on_host: runs on the CPU in every workspace.
         touches: what it reads or changes beside blobs: "output", "db", "comm", ... Operators that touch the same
             thing keep the net's order, in nets of every type.
+        draws: its body ``run`` asks for random numbers (those of ``sample`` need not say so).
         waits: may wait for what another operator or thread does; see :meth:`RunContext.wait`.
         ours: Caffe2 has no such operator.
         test_arg: the argument that switches to inference behaviour.
@@ -177,6 +178,7 @@ class Operator:
     on_host: ClassVar[bool] = False
     touches: ClassVar[tuple[str, ...]] = ()
     waits: ClassVar[bool] = False
+    draws: ClassVar[bool] = False
     ours: ClassVar[bool] = False
     test_arg: ClassVar[str | None] = None
     test_outputs: ClassVar[int | None] = None
@@ -274,7 +276,7 @@ def operator(cls: _C) -> _C:
     """
     name = cls.__name__
     problems = list(_problems(cls))
-    if hasattr(cls, "sample") or any("NetDef" in str(kind) for kind in cls.__annotations__.values()):
+    if hasattr(cls, "sample") or cls.draws or any("NetDef" in str(kind) for kind in cls.__annotations__.values()):
         cls.__annotations__ = {**cls.__annotations__, "stream": "str"}
         cls.stream = arg("", doc=_STREAM)  # type: ignore[attr-defined]
     if name in OPERATORS and OPERATORS[name].__module__ != cls.__module__:

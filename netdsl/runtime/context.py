@@ -76,6 +76,8 @@ class Context:
         return target.base.to_host(value) if target.base.is_array(value) else value
 
     def stream(self, name: str = "") -> Any:
+        if not self.step.operator.draws:  # else renaming its output would change what it draws
+            raise RunError(f"{self.op.type} asks for random numbers", fix="declare draws = True in its class")
         return self.site.stream(self.step, name and f"/{name}")
 
     def function(self, token: str) -> Callable[..., Any] | None:

@@ -117,6 +117,7 @@ class RtAsk(Operator):
 
     inputs = (In("Xs", ANYTHING, many=1, least=0),)
     outputs = (Out("Ys", many=1, least=0, inplace=ANY_INPUT),)
+    draws = True
     token: str = arg("ask", doc="The function's token.")
 
     def run(self, ctx: Any, Xs: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import queue
@@ -423,3 +424,68 @@ def test_one_setting_of_threads(monkeypatch):
 def test_a_number_of_threads_that_makes_no_sense_is_refused(count):
     with pytest.raises(NetError, match="a number of threads makes no sense"):
         set_threads(count)
+
+
+# what was found by trying hard
+
+
+@pytest.mark.parametrize("kind", ["simple", "dag"])
+def test_aliases_are_heeded(kind):
+    ws = with_queue(x=[1, 2], k=[10, 10])
+    ops = ["y = RtAlias(x)", " = DagPut(q, k)", "g = DagGet(q)", "x = RtAdd(x, g)", "z = RtAdd(y, y)"]
+    ws.run(attrs.evolve(net(*ops), type=kind))
+    assert ws.fetch("z").tolist() == [22, 24]
+
+
+def test_nested_dag_nets_may_touch_what_the_outer_one_touches():
+    out = io.StringIO()
+    ws = Workspace(output=out)
+    ws.feed("x", np.ones(2, np.float32))
+    inner = concurrent(OperatorDef("Print", ("x",)), name="inner")
+    ws.run(concurrent(op("x = DagLoop(x)", net=inner, times=2), OperatorDef("Print", ("x",))))
+    assert len(out.getvalue().splitlines()) == 3
+
+
+def test_parts_take_scratch_memory_of_the_workspace():
+    ws = with_queue(x=np.zeros(300_000))
+    made = []
+    for number in range(6):
+        ops = [
+            " = DagPut(q, x)",
+            "y = DagGet(q)",
+            OperatorDef("Sigmoid", ("y",), ("s",)),
+            OperatorDef("Tanh", ("s",), ("t",)),
+        ]
+        ws.run(concurrent(*ops, name=f"net{number}"), 3)
+        made.append(sum(arena.nbytes for arena in ws.pool.arenas))
+    assert made[-1] <= 3 * made[0]
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_interrupts_at_any_time_leave_nothing_locked(monkeypatch, cut):
+    if cut:
+        monkeypatch.setattr(tracks, "WORTH", 0.0)
+        monkeypatch.setattr(tracks, "SHARE", 1e-9)
+        monkeypatch.setattr(program, "workers", lambda: 2)
+    ws = with_queue(x=np.linspace(-1, 1, 12).reshape(3, 4))
+    loop = branches() if cut else concurrent(" = DagPut(q, x)", "y = DagGet(q)", "z = RtAdd(y, y)")
+    ws.run(loop, 4)
+    before, rng = signal.signal(signal.SIGALRM, signal.default_int_handler), np.random.default_rng(1)
+    count = 0
+    try:
+        for _ in range(150):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 1e-4 + 2e-3 * rng.random())
+                ws.run(loop, 100_000)
+            except KeyboardInterrupt:
+                count += 1
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            with contextlib.suppress(queue.Empty):
+                ws.fetch("q").get_nowait()
+            ws.feed("x", np.full((3, 4), 0.5, np.float32))
+            ws.run(loop)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert count > 100
+    assert ws.fetch("e" if cut else "z").size
