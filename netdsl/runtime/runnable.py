@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -17,7 +18,7 @@ CONCURRENT = frozenset(["dag", "prof_dag", "async_dag", "async_scheduling", "asy
 """The types of nets whose operators may run as soon as those that they depend on have; as Caffe2 calls them."""
 
 
-class Runnable:
+class Runnable(abc.ABC):
     """An executable in a frame, for one thread at a time."""
 
     def __init__(self, frame: Frame, executable: Executable) -> None:
@@ -54,12 +55,13 @@ class Runnable:
             self._turns.remove(frame())
 
     @property
+    @abc.abstractmethod
     def remembers(self) -> bool:
         """Whether an operator keeps something from run to run."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def _run(self, times: int, hooks: Sequence[Any]) -> None:
-        raise NotImplementedError
+        """Run the net, of which this thread has the turn."""
 
     def __reduce__(self) -> Any:
         raise TypeError("a program cannot be pickled: it runs in the memory of one process; send the NetDef")
