@@ -86,8 +86,8 @@ class NanGuard:
     ``blobs`` limits it to these; ``infinity=False`` lets infinities pass.
     """
 
-    def __init__(self, blobs: Sequence[str] | None = None, *, infinity: bool = True) -> None:
-        self.blobs = None if blobs is None else frozenset(map(str, blobs))
+    def __init__(self, blobs: str | Sequence[str] | None = None, *, infinity: bool = True) -> None:
+        self.blobs = _named(blobs)
         self.infinity = infinity
 
     def after(self, op: OperatorDef, index: int, net: NetDef, values: Sequence[Any]) -> None:
@@ -114,8 +114,8 @@ class NanGuard:
 class Recorder:
     """Keeps a copy of what every operator wrote: ``recorder.values["y"]`` is the list of all versions of y."""
 
-    def __init__(self, blobs: Sequence[str] | None = None) -> None:
-        self.blobs = None if blobs is None else frozenset(map(str, blobs))
+    def __init__(self, blobs: str | Sequence[str] | None = None) -> None:
+        self.blobs = _named(blobs)
         self.ops: list[OperatorDef] = []
         self.values: dict[str, list[Any]] = {}
 
@@ -125,6 +125,12 @@ class Recorder:
         for name, value in zip(op.outputs, values, strict=True):
             if self.blobs is None or name in self.blobs:
                 self.values.setdefault(name, []).append(np.array(value) if isinstance(value, np.ndarray) else value)
+
+
+def _named(blobs: Any) -> frozenset[str] | None:
+    """The names of some blobs, or of one; None for all."""
+    one = isinstance(blobs, str) or hasattr(blobs, "name")
+    return None if blobs is None else frozenset(map(str, [blobs] if one else blobs))
 
 
 def _floats(value: Any) -> np.ndarray | None:

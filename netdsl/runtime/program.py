@@ -224,10 +224,10 @@ class Program(Runnable):
             self.executable.check(site.known)
             return None
         with self.executable.lock:
+            if self._root is None or self.executable.plans.get(key) is None:
+                self.executable.check(site.known)
             plan = plan_of(self.executable, None, key, site.known, now=now or self._now)
             self._now = False
-            if plan is None or self._root is None:
-                self.executable.check(site.known)
             self._root = None if plan is None else self._bind(plan, ticks)
         return self._root
 

@@ -77,7 +77,7 @@ def _chosen() -> int | None:
     if _Setting.wanted is not None:
         return _Setting.wanted
     told = os.environ.get("NETDSL_THREADS")
-    if told is not None:
+    if told:
         if not told.isdecimal() or int(told) < 1:
             raise NetError("NETDSL_THREADS makes no sense", expected="a whole number from 1", got=told)
         return int(told)

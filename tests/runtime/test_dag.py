@@ -167,11 +167,15 @@ def test_an_error_ends_what_waits():
 @pytest.mark.parametrize("kind", ["simple", "dag"])
 def test_an_interrupt_says_what_is_waited_for(kind):
     ws = with_queue()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore it
     waiting = attrs.evolve(net("y = DagGet(q)"), type=kind)
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
-    with pytest.raises(KeyboardInterrupt) as caught:
-        ws.run(waiting)
+    try:
+        with pytest.raises(KeyboardInterrupt) as caught:
+            ws.run(waiting)
+    finally:
+        signal.signal(signal.SIGINT, before)
     timer.join()
     assert "waited for an item in queue 'q'" in "\n".join(caught.value.__notes__).replace("while waiting", "waited")
     assert ws.blobs == ("q",)

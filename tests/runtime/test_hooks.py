@@ -95,3 +95,10 @@ def test_hooks_may_be_any_iterable():
     recorder = Recorder()
     ws.run(CHAIN, hooks=(hook for hook in [recorder]))
     assert len(recorder.ops) == 4
+
+
+def test_a_hook_may_watch_one_blob():
+    recorder, ws = Recorder("y"), Workspace()
+    ws.feed("x", np.float32([1, 2]))
+    ws.run(net("y = RtAdd(x, x)", "z = RtAdd(y, y)"), hooks=[recorder])
+    assert list(recorder.values) == ["y"]

@@ -215,3 +215,12 @@ def test_what_an_operator_remembers_lasts_from_the_first_run_on():
     for _ in range(5):
         ws.run(shown)
     assert len(out.getvalue().splitlines()) == 3
+
+
+def test_what_a_net_declares_is_checked_in_every_run():
+    ws = Workspace()
+    ws.feed("a", [1, 2])
+    declared = NetDef("n", [OperatorDef("RtAdd", ("a", "a"), ("c",))], types={"a": TensorType(DType.FLOAT, (2,))})
+    for _ in range(4):
+        with pytest.raises(InferenceError, match="blob 'a' is not what net 'n' declares"):
+            ws.run(declared)
